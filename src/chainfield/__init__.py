@@ -1,0 +1,2 @@
+"""Sequence models on chains."""
+__version__ = "0.1.0"

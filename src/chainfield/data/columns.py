@@ -1,0 +1,153 @@
+"""Sentences from column files: one token a line, its cells side by side, a blank line between sentences.
+
+This is the format of the CoNLL shared tasks, of CRF++ and of Wapiti. Reading holds one sentence at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from chainfield.data.opening import Readable, lines_of
+from chainfield.errors import ConfigError, DataError
+
+_DOCSTART = "-DOCSTART-"
+# Tokens may hold no-break and other Unicode spaces: only these two separate cells or make a line blank.
+_SPACES = " \t"
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of a column file, with what is needed to write it out again and to point at it.
+
+    `lines` is the raw text of each row, `line` the number of the first row's line (from 1). `leading` holds
+    the raw lines before the sentence that are not rows: comments, -DOCSTART-, blank lines beyond one.
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    lines: tuple[str, ...]
+    line: int
+    leading: tuple[str, ...]
+    source: str
+
+
+def read_columns(
+    path_or_file: Readable,
+    *,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    comments: bool = True,
+    docstart: Literal["skip", "keep"] = "skip",
+) -> Iterator[Sentence]:
+    """Read a column file sentence by sentence, from a path (`-`: standard input), an open file, or lines.
+
+    Without a separator, the file's first row decides: tabs if it has one, else runs of spaces. With
+    `comments`, a line that begins with "#" at the start of a sentence is a comment, unless it has as many
+    columns as the rows ("#" may be a token). With docstart="skip", -DOCSTART- lines end a sentence and belong
+    to none.
+    Rows that differ in their number of columns are refused with a DataError.
+    """
+    if separator == "":
+        raise ConfigError("The separator is empty; give a character, or None to let the first row decide.")
+    if docstart not in ("skip", "keep"):
+        raise ConfigError(f"docstart must be 'skip' or 'keep', but is {docstart!r}.")
+    return _sentences(path_or_file, encoding, separator, comments, docstart == "skip")
+
+
+def _sentences(
+    path_or_file: Readable, encoding: str, separator: str | None, comments: bool, skip_docstart: bool
+) -> Iterator[Sentence]:
+    with lines_of(path_or_file, encoding) as (source, lines):
+        grid = _Grid(source, separator)
+        leading: list[str] = []
+        rows: list[_Row] = []
+        # Lines with "#" in front, met before the file's first row has told how many columns rows have.
+        undecided: list[tuple[int, str]] = []
+        for number, text in enumerate(lines, start=1):
+            is_blank = not text.strip(_SPACES)
+            if is_blank or (skip_docstart and grid.is_docstart(text)):
+                leading += [comment for _, comment in undecided]
+                undecided = []
+                if rows:
+                    yield _sentence(rows, leading, source)
+                    rows, leading = [], []
+                    if is_blank:
+                        continue
+                leading.append(text)
+            elif comments and not rows and text.startswith("#") and not grid.n_columns:
+                undecided.append((number, text))
+            elif comments and not rows and text.startswith("#") and not grid.fits(text):
+                leading.append(text)
+            else:
+                row = grid.row(number, text)
+                for earlier, candidate in undecided:
+                    if rows or grid.fits(candidate):
+                        rows.append(grid.row(earlier, candidate))
+                    else:
+                        leading.append(candidate)
+                undecided = []
+                rows.append(row)
+        if rows:
+            yield _sentence(rows, leading, source)
+
+
+@dataclass(frozen=True)
+class _Row:
+    number: int
+    text: str
+    cells: tuple[str, ...]
+
+
+class _Grid:
+    """What a file's first row teaches: how cells are separated, and how many there are."""
+
+    def __init__(self, source: str, separator: str | None) -> None:
+        self.source = source
+        self.separator = separator
+        self.n_columns = 0
+        self.learned_at = 0
+
+    def row(self, number: int, text: str) -> _Row:
+        if not self.n_columns:
+            if self.separator is None and "\t" in text:
+                self.separator = "\t"
+            self.n_columns, self.learned_at = len(self.split(text)), number
+        cells = self.split(text)
+        if len(cells) != self.n_columns:
+            raise DataError(
+                f"{self.source}, line {number}: {_columns(len(cells))}, but {self.n_columns} expected, as in "
+                f"line {self.learned_at}; all rows need the same number. Cells are split at {self._between}."
+            )
+        return _Row(number, text, cells)
+
+    def fits(self, text: str) -> bool:
+        return len(self.split(text)) == self.n_columns
+
+    def split(self, text: str) -> tuple[str, ...]:
+        return _split_spaces(text) if self.separator is None else tuple(text.split(self.separator))
+
+    def is_docstart(self, text: str) -> bool:
+        return _DOCSTART in text and _DOCSTART in (self.split(text)[0], _split_spaces(text)[0])
+
+    @property
+    def _between(self) -> str:
+        return "runs of spaces" if self.separator is None else repr(self.separator)
+
+
+def _split_spaces(text: str) -> tuple[str, ...]:
+    return tuple(cell for cell in text.replace("\t", " ").split(" ") if cell)
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count} columns"
+
+
+def _sentence(rows: list[_Row], leading: list[str], source: str) -> Sentence:
+    return Sentence(
+        rows=tuple(row.cells for row in rows),
+        lines=tuple(row.text for row in rows),
+        line=rows[0].number,
+        leading=tuple(leading),
+        source=source,
+    )

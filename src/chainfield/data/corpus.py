@@ -1,0 +1,72 @@
+"""Corpus: a whole labelled column file in memory, its label column taken apart from the others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from chainfield.data.columns import Sentence, read_columns
+from chainfield.data.opening import Readable, source_name
+from chainfield.errors import DataError
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Labelled sequences: `rows[s][t]` are the cells at position t of sequence s, `labels[s][t]` the label.
+
+    A label that is not known is None.
+    """
+
+    rows: list[list[tuple[str, ...]]]
+    labels: list[list[str | None]]
+    source: str
+
+
+def split_label(
+    sentence: Sentence, label_column: int = -1, unknown: str | None = None
+) -> tuple[tuple[tuple[str, ...], ...], tuple[str | None, ...]]:
+    """Take the label column out of a sentence's rows; labels equal to `unknown` become None."""
+    n_columns = len(sentence.rows[0])
+    where = f"{sentence.source}, line {sentence.line}"
+    if n_columns < 2:
+        raise DataError(f"{where}: there is only one column, so that nothing is left beside the label.")
+    if not -n_columns <= label_column < n_columns:
+        raise DataError(
+            f"{where}: there is no column {label_column} to take labels from; "
+            f"the {n_columns} columns are counted from 0, or from -1 backwards."
+        )
+    at = label_column % n_columns
+    labels = tuple(row[at] for row in sentence.rows)
+    if "" in labels and unknown != "":
+        # The rows of a sentence stand on consecutive lines.
+        raise DataError(
+            f"{sentence.source}, line {sentence.line + labels.index('')}: the label is empty; "
+            f"fill it in, or mark unknown labels with a sign and pass it as unknown=."
+        )
+    rows = tuple(row[:at] + row[at + 1 :] for row in sentence.rows)
+    return rows, tuple(None if label == unknown else label for label in labels)
+
+
+def load_corpus(
+    path: Readable,
+    *,
+    label_column: int = -1,
+    unknown: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    comments: bool = True,
+    docstart: Literal["skip", "keep"] = "skip",
+) -> Corpus:
+    """Read a labelled column file as a whole; `read_columns` explains the arguments."""
+    corpus = Corpus([], [], source_name(path))
+    for sentence in read_columns(
+        path, encoding=encoding, separator=separator, comments=comments, docstart=docstart
+    ):
+        rows, labels = split_label(sentence, label_column, unknown)
+        corpus.rows.append(list(rows))
+        corpus.labels.append(list(labels))
+    if not corpus.rows:
+        raise DataError(
+            f"{corpus.source} holds no sentence; write one token a line, with its label beside it."
+        )
+    return corpus

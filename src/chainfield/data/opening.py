@@ -1,0 +1,165 @@
+"""Text lines from a file, whichever way it is compressed, with errors that name file and line."""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from io import BufferedIOBase
+from os import PathLike, fspath
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from chainfield.errors import ConfigError, DataError
+
+_CHUNK = 1 << 16
+# A few bytes of Zstandard may unfold to megabytes, so that it is fed in smaller bites.
+_ZSTD_CHUNK = 1 << 12
+
+_Read = Callable[[], bytes]
+Readable = str | PathLike[str] | IO[str] | IO[bytes] | Iterable[str]
+
+
+@contextmanager
+def open_text(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[Iterator[str]]:
+    """Open a file for its lines, without their ends; `-` is standard input.
+
+    Names ending in .gz, .xz, .bz2 or .zst are decompressed. Lines end with "\\n" or "\\r\\n" and with nothing
+    else; a byte order mark is skipped. Use it as `with open_text(path) as lines`.
+    """
+    decoder, name = _decoder(encoding), source_name(path)
+    if fspath(path) == "-":
+        yield decoded_lines(lambda: sys.stdin.buffer.read(_CHUNK), decoder, name)
+        return
+    if Path(path).is_dir():
+        raise DataError(f"{name} is a directory; give the name of a file.")
+    if not Path(path).exists():
+        raise FileNotFoundError(f"There is no file {name}; check the name and the directory you are in.")
+    with Path(path).open("rb") as file:
+        yield decoded_lines(_reader(file, name), decoder, name)
+
+
+@contextmanager
+def lines_of(readable: Readable, encoding: str = "utf-8") -> Iterator[tuple[str, Iterator[str]]]:
+    """Give a name for messages and the lines (without their ends) of a path, an open file, or an iterable."""
+    name = source_name(readable)
+    if isinstance(readable, str | PathLike):
+        with open_text(readable, encoding) as lines:
+            yield name, lines
+        return
+    # Asking an open file for nothing tells whether it gives bytes or text.
+    read: Callable[[int], str | bytes] | None = getattr(readable, "read", None)
+    if read is not None and isinstance(read(0), bytes):
+        yield name, decoded_lines(lambda: cast(bytes, read(_CHUNK)), _decoder(encoding), name)
+    else:
+        yield name, (line.removesuffix("\n").removesuffix("\r") for line in cast(Iterable[str], readable))
+
+
+def source_name(readable: Readable) -> str:
+    """Return what messages call a path, an open file, or an iterable of lines."""
+    if isinstance(readable, str | PathLike):
+        return "standard input" if fspath(readable) == "-" else fspath(readable)
+    name = getattr(readable, "name", None)
+    return name if isinstance(name, str) else "input"
+
+
+def decoded_lines(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> Iterator[str]:
+    """Split what `read` returns, chunk after chunk until it returns nothing, into lines."""
+    ended = 0
+    # The unfinished line is kept in parts: joining it at every chunk would be quadratic in its length.
+    parts: list[str] = []
+    while True:
+        chunk = read()
+        try:
+            text = decoder.decode(chunk, final=not chunk)
+        except UnicodeDecodeError as error:
+            line = ended + error.object[: error.start].count(b"\n") + 1
+            raise DataError(
+                f"{name}, line {line}: the bytes are not valid {error.encoding} ({error.reason}); "
+                f"give the file's encoding with --encoding or encoding=, for example latin-1."
+            ) from None
+        first, *rest = text.split("\n")
+        parts.append(first)
+        for line_text in rest:
+            yield "".join(parts).removesuffix("\r")
+            parts = [line_text]
+        ended += len(rest)
+        if not chunk:
+            break
+    last = "".join(parts)
+    if last:
+        yield last.removesuffix("\r")
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder:
+    try:
+        name = codecs.lookup(encoding).name
+        return codecs.getincrementaldecoder("utf-8-sig" if name == "utf-8" else name)()
+    except LookupError:
+        raise ConfigError(f"There is no encoding {encoding!r}; try utf-8 or latin-1.") from None
+
+
+def _reader(file: BinaryIO, name: str) -> _Read:
+    """Return a function that reads the next decompressed chunk, and turns damage into a DataError."""
+    suffix = Path(name).suffix.lower()
+    if suffix == ".gz":
+        import gzip
+        import zlib
+
+        return _guarded(gzip.GzipFile(fileobj=file), (EOFError, OSError, zlib.error), name)
+    if suffix == ".xz":
+        import lzma
+
+        return _guarded(lzma.LZMAFile(file), (EOFError, OSError, lzma.LZMAError), name)
+    if suffix == ".bz2":
+        import bz2
+
+        return _guarded(bz2.BZ2File(file), (EOFError, OSError), name)
+    if suffix == ".zst":
+        return _zstd_reader(file, name)
+    return lambda: file.read(_CHUNK)
+
+
+def _guarded(stream: BinaryIO | BufferedIOBase, damage: tuple[type[Exception], ...], name: str) -> _Read:
+    def read() -> bytes:
+        try:
+            return stream.read(_CHUNK)
+        except damage as error:
+            raise _damaged(name, error) from None
+
+    return read
+
+
+def _zstd_reader(file: BinaryIO, name: str) -> _Read:
+    # zstandard's stream reader takes a truncated file for a complete one; its decompression object can tell.
+    import zstandard
+
+    context = zstandard.ZstdDecompressor()
+    frame = context.decompressobj()
+    compressed = b""
+    open_frame = False
+
+    def read() -> bytes:
+        nonlocal frame, compressed, open_frame
+        while True:
+            compressed = compressed or file.read(_ZSTD_CHUNK)
+            if not compressed:
+                if open_frame:
+                    raise _damaged(name, "it ends in the middle")
+                return b""
+            try:
+                text: bytes = frame.decompress(compressed)
+            except zstandard.ZstdError as error:
+                raise _damaged(name, error) from None
+            compressed, open_frame = frame.unused_data, not frame.eof
+            if frame.eof:
+                frame = context.decompressobj()
+            if text:
+                return text
+
+    return read
+
+
+def _damaged(name: str, reason: object) -> DataError:
+    return DataError(f"{name}: the compressed file is damaged or cut short ({reason}); make it anew.")

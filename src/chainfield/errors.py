@@ -1,0 +1,35 @@
+"""What goes wrong, by kind. Every message is one sentence or two: what is wrong, where, and what to do."""
+
+from __future__ import annotations
+
+
+class ChainfieldError(Exception):
+    """Base of every error that chainfield raises on purpose."""
+
+
+class DataError(ChainfieldError, ValueError):
+    """The user's data cannot be used as it is: the message names file, line, sequence or position."""
+
+
+class ConfigError(ChainfieldError, ValueError):
+    """Settings that do not fit together, refused before any work is done."""
+
+
+class ModelFileError(ChainfieldError, ValueError):
+    """A model file that is truncated, damaged, too new, or not a model file at all."""
+
+
+class NoPathError(ChainfieldError, ValueError):
+    """A sequence in which the rules and the given labels leave no path at all."""
+
+
+class DivergenceError(ChainfieldError, ArithmeticError):
+    """Training ran away: the objective or the parameters stopped being finite."""
+
+
+class DataWarning(UserWarning):
+    """Data that can be used, but probably not as its owner meant it."""
+
+
+class ConvergenceWarning(UserWarning):
+    """Training stopped before it reached the tolerance that was asked for."""

@@ -1,0 +1,140 @@
+"""Transform: a named, pure function of one cell's text, such as `lower` or `suffix:3`.
+
+A transform gives a string, or None when the value has no such feature (a suffix longer than the word, a
+test that fails). Being a pure function of the value, it needs to be evaluated only once a distinct value.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from chainfield.errors import ConfigError
+from chainfield.features.wapiti_regex import compile_regex, first_match, is_matched
+
+_Function = Callable[[str], "str | None"]
+
+
+@dataclass(frozen=True)
+class Transform:
+    """One transform by name, with its argument where it takes one: `Transform("suffix", "3")`."""
+
+    name: str
+    argument: str = ""
+
+    def __post_init__(self) -> None:
+        _function_of(self.name, self.argument)
+
+    def __call__(self, value: str) -> str | None:
+        """Apply the transform to one value; None means that the feature is absent."""
+        return _function_of(self.name, self.argument)(value)
+
+    @property
+    def text(self) -> str:
+        """The transform as it is written in a template."""
+        return f"{self.name}:{self.argument}" if self.argument else self.name
+
+
+def parse_transform(text: str) -> Transform:
+    """Read a transform as it is written in a template: a name, or `name:argument`."""
+    name, _, argument = text.strip(" ").partition(":")
+    return Transform(name, argument)
+
+
+def shape(value: str) -> str:
+    """Write X for an upper-case letter, x for a lower-case one, 0 for a digit, and keep the rest."""
+    return "".join(map(_shape_of, value))
+
+
+def short_shape(value: str) -> str:
+    """Return the shape with every run of one character written once: `McDonald-2x` gives `XxXx-0x`."""
+    return re.sub(r"(.)\1+", r"\1", shape(value), flags=re.DOTALL)
+
+
+def _shape_of(character: str) -> str:
+    if character.isupper():
+        return "X"
+    if character.islower():
+        return "x"
+    return "0" if character.isdecimal() else character
+
+
+def _digits(value: str) -> str:
+    return "".join("0" if character.isdecimal() else character for character in value)
+
+
+def _is_punctuation(value: str) -> bool:
+    # Symbols count: "$" and "%" are punctuation to every tagger, though Unicode calls them symbols.
+    return value != "" and all(unicodedata.category(character)[0] in "PS" for character in value)
+
+
+def _flag(test: Callable[[str], bool]) -> _Function:
+    return lambda value: "1" if test(value) else None
+
+
+_PLAIN: dict[str, _Function] = {
+    "identity": lambda value: value,
+    "lower": str.lower,
+    "shape": shape,
+    "short-shape": short_shape,
+    "digits": _digits,
+    "has-digit": _flag(lambda value: any(map(str.isdecimal, value))),
+    "has-hyphen": _flag(lambda value: "-" in value),
+    "has-upper": _flag(lambda value: any(map(str.isupper, value))),
+    "is-upper": _flag(str.isupper),
+    "is-title": _flag(str.istitle),
+    "is-digits": _flag(str.isdecimal),
+    "is-punctuation": _flag(_is_punctuation),
+}
+
+
+def _prefix(argument: str) -> _Function:
+    n = _length("prefix", argument)
+    return lambda value: value[:n] if len(value) >= n else None
+
+
+def _suffix(argument: str) -> _Function:
+    n = _length("suffix", argument)
+    return lambda value: value[-n:] if len(value) >= n else None
+
+
+def _test(argument: str) -> _Function:
+    compile_regex(argument)
+    return lambda value: "true" if is_matched(argument, value) else "false"
+
+
+def _match(argument: str) -> _Function:
+    compile_regex(argument)
+    return lambda value: first_match(argument, value)
+
+
+_WITH_ARGUMENT: dict[str, Callable[[str], _Function]] = {
+    "prefix": _prefix,
+    "suffix": _suffix,
+    "test": _test,
+    "match": _match,
+}
+
+TRANSFORM_NAMES = (*_PLAIN, *_WITH_ARGUMENT)
+
+
+@lru_cache(maxsize=1024)
+def _function_of(name: str, argument: str) -> _Function:
+    if name in _WITH_ARGUMENT:
+        return _WITH_ARGUMENT[name](argument)
+    if name not in _PLAIN:
+        raise ConfigError(f"There is no transform {name!r}; known are {', '.join(TRANSFORM_NAMES)}.")
+    if argument:
+        raise ConfigError(f"The transform {name!r} takes no argument, but was given {argument!r}; drop it.")
+    return _PLAIN[name]
+
+
+def _length(name: str, argument: str) -> int:
+    if not re.fullmatch("[0-9]+", argument) or int(argument) == 0:
+        raise ConfigError(
+            f"The transform {name!r} needs a length of 1 or more, such as {name}:3, but has {argument!r}."
+        )
+    return int(argument)

@@ -1,0 +1,40 @@
+"""The n best state paths of each sequence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.max import n_best_product
+from ..potentials import Potentials
+from ..states import StateSpace
+from .checks import check_values
+
+
+@dataclass(frozen=True, eq=False)
+class NBest:
+    """Up to n paths of one sequence, best first: states (B, length), score (B,)."""
+
+    states: NDArray[np.int32]
+    score: NDArray[np.float64]
+
+
+def n_best(space: StateSpace, potentials: Potentials, n: int) -> list[NBest]:
+    """The n best paths of every sequence (fewer where fewer exist), best first."""
+    if n < 1:
+        raise ValueError(f"n must be at least 1, not {n}.")
+    results = []
+    for s in range(potentials.n_sequences):
+        at, length = int(potentials.offsets[s]), int(potentials.offsets[s + 1] - potentials.offsets[s])
+        states, score = np.empty((n, length), np.int32), np.zeros(n)
+        if length:
+            n_best_product(space.graph, potentials.node, potentials.edge, at, length, n, states, score)
+            if not np.isfinite(score[0]):
+                check_values(np.concatenate([np.zeros(s), score[:1]]))
+            found = int(np.isfinite(score).sum())
+        else:
+            found = 1
+        results.append(NBest(states[:found], score[:found]))
+    return results

@@ -1,0 +1,73 @@
+"""Log-partition and posteriors (sum-product)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.sum import sum_product
+from ..potentials import Potentials
+from ..states import StateSpace
+from .checks import check_values
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Posteriors of a batch: expected counts of rows and edges, and each sequence's log-partition."""
+
+    expected: Potentials  # node (N, R); edge (1, E) summed over positions, or (N, E)
+    log_z: Float  # (S,)
+
+
+def add_posteriors(space: StateSpace, potentials: Potentials, weight: Float, into: Potentials) -> Float:
+    """Add weight[s] × posteriors of each sequence to ``into``; return the log-partitions (S,)."""
+    log_z = np.empty(potentials.n_sequences)
+    sum_product(
+        space.graph,
+        potentials.node,
+        potentials.edge,
+        potentials.offsets,
+        weight,
+        True,
+        into.node,
+        into.edge,
+        not into.shared,
+        log_z,
+    )
+    check_values(log_z)
+    return log_z
+
+
+def log_partition(space: StateSpace, potentials: Potentials) -> Float:
+    """(S,) log of the sum over all paths of exp(score)."""
+    log_z = np.empty(potentials.n_sequences)
+    none = np.empty((0, 0))
+    weight = np.ones(potentials.n_sequences)
+    graph = space.graph
+    sum_product(
+        graph, potentials.node, potentials.edge, potentials.offsets, weight, False, none, none, False, log_z
+    )
+    check_values(log_z)
+    return log_z
+
+
+def marginals(space: StateSpace, potentials: Potentials, *, edges_per_position: bool = False) -> Posterior:
+    """Posterior probabilities of emission rows (N, R) and of edges (summed over positions, or (N, E))."""
+    into = potentials.zeros(per_position=edges_per_position or not potentials.shared)
+    log_z = add_posteriors(space, potentials, np.ones(potentials.n_sequences), into)
+    return Posterior(into, log_z)
+
+
+def label_marginals(space: StateSpace, potentials: Potentials) -> Float:
+    """(N, L) posterior probabilities of labels: those of their rows, added up."""
+    rows = marginals(space, potentials).expected.node
+    if np.array_equal(space.label_of_row, np.arange(space.n_labels)):
+        return rows
+    labels = np.zeros((len(rows), space.n_labels))
+    for row, label in enumerate(space.label_of_row):
+        labels[:, label] += rows[:, row]
+    return labels

@@ -1,0 +1,25 @@
+"""Exact samples of paths."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.sample import sample_paths
+from ..potentials import Potentials
+from ..states import StateSpace
+from .checks import check_values
+
+
+def sample(space: StateSpace, potentials: Potentials, n: int, rng: np.random.Generator) -> list[NDArray[np.int32]]:
+    """For every sequence n paths (n, length), drawn independently from the posterior."""
+    results = []
+    for s in range(potentials.n_sequences):
+        at, length = int(potentials.offsets[s]), int(potentials.offsets[s + 1] - potentials.offsets[s])
+        states = np.empty((n, length), np.int32)
+        if length:
+            uniforms = rng.random((n, length))
+            log_z = sample_paths(space.graph, potentials.node, potentials.edge, at, length, uniforms, states)
+            check_values(np.concatenate([np.zeros(s), [log_z]]))
+        results.append(states)
+    return results

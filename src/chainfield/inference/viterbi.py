@@ -1,0 +1,103 @@
+"""The best path, the score of a given path, and posterior decoding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.max import follow_rows, max_product, path_scores
+from ..potentials import Clamp, Potentials
+from ..states import StateSpace
+from .checks import check_values
+from .partition import label_marginals
+
+Float = NDArray[np.float64]
+Int32 = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """One state path a sequence: states (N,), the edge into each position (N,) (-1 at a start), score (S,)."""
+
+    states: Int32
+    edges: Int32
+    score: Float
+
+
+def viterbi(space: StateSpace, potentials: Potentials) -> Paths:
+    """The best path of every sequence; ties go to the state with the lowest number."""
+    n = len(potentials.node)
+    paths = Paths(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(potentials.n_sequences))
+    max_product(
+        space.graph,
+        potentials.node,
+        potentials.edge,
+        potentials.offsets,
+        paths.states,
+        paths.edges,
+        paths.score,
+    )
+    check_values(paths.score)
+    return paths
+
+
+def add_path(space: StateSpace, potentials: Potentials, paths: Paths, weight: Float, into: Potentials) -> Float:
+    """Add weight[s] × the indicators of a path to ``into``; return the path scores (S,)."""
+    score = np.empty(potentials.n_sequences)
+    path_scores(
+        space.graph,
+        potentials.node,
+        potentials.edge,
+        potentials.offsets,
+        paths.states,
+        paths.edges,
+        weight,
+        True,
+        into.node,
+        into.edge,
+        not into.shared,
+        score,
+    )
+    return score
+
+
+def clamped_path(space: StateSpace, clamp: Clamp, offsets: NDArray[np.int64]) -> Paths | None:
+    """The only path that a clamp allows; None if it allows several, or if it allows none.
+
+    Fully labelled data, one state a label (first or second order): no inference is needed for the clamped side.
+    """
+    rows = clamp.rows()
+    if rows is None or space.steps is None:
+        return None
+    step_edge, start_state = space.steps
+    states, edges = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
+    failed = follow_rows(space.graph, step_edge, start_state, rows, offsets, states, edges)
+    return Paths(states, edges, np.empty(0)) if failed < 0 else None
+
+
+def score_paths(space: StateSpace, potentials: Potentials, paths: Paths) -> Float:
+    """(S,) the scores of given paths."""
+    none = np.empty((0, 0))
+    score = np.empty(potentials.n_sequences)
+    path_scores(
+        space.graph,
+        potentials.node,
+        potentials.edge,
+        potentials.offsets,
+        paths.states,
+        paths.edges,
+        np.empty(potentials.n_sequences),
+        False,
+        none,
+        none,
+        False,
+        score,
+    )
+    return score
+
+
+def posterior_decode(space: StateSpace, potentials: Potentials) -> Int32:
+    """(N,) the most probable label of each position by itself; the sequence as a whole may break the rules."""
+    return label_marginals(space, potentials).argmax(1).astype(np.int32)

@@ -1,0 +1,227 @@
+"""Max-product: the best path (Viterbi 1967), and the n best ones.
+
+    delta_1(k) = [k may start] x_1(r(k))
+    delta_t(j) = x_t(r(j)) + max over edges (i, j) of delta_{t-1}(i) + w_t(i, j)
+
+Only the maximal values are kept; the best predecessor is found again along the best path alone, which is cheaper
+than to carry an argmax along for every state. Ties go to the state with the lowest number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .bundles import push_max, spread
+from .jit import inner, kernel
+from .sum import largest
+from .vector import get, put
+
+# Scores are brought back to zero every so many steps, so that they keep their digits on long sequences.
+REBASE = 64
+
+
+@inner
+def best_source(graph: Any, delta: Any, o: int, edges: Any, step: int, k: int) -> int:
+    """The edge into state k with the best predecessor; -1 if there is none."""
+    best = -1
+    top = -np.inf
+    for i in range(graph.in_first[k], graph.in_first[k + 1]):
+        e = graph.in_edge[i]
+        value = get(delta, o + graph.src[e]) + get(edges, step + e)
+        if value > top:
+            top = value
+            best = e
+    return best
+
+
+@kernel
+def max_product(graph: Any, node: Any, edge: Any, offsets: Any, states: Any, path_edges: Any, score: Any) -> None:
+    """The best path of every sequence: states (N,), the edge into each position (N,) (-1 at a start), score (S,)."""
+    n_rows = node.shape[1]
+    n_edges = len(graph.src)
+    per_step = edge.shape[0] != 1 or node.shape[0] == 1
+    n_states = len(graph.row_of)
+    width = graph.width
+    longest = 0
+    for s in range(len(offsets) - 1):
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    delta = np.empty(longest * width)
+    acc = np.empty(width)
+    weights = np.empty(graph.n_slots)
+    unused = np.empty(0)
+    nodes = node.ravel()
+    edges = edge.ravel()
+    if not per_step:
+        spread(graph, edges, 0, 0.0, -np.inf, True, weights, unused)
+    for s in range(len(offsets) - 1):
+        at = offsets[s]
+        n = offsets[s + 1] - at
+        if n == 0:
+            score[s] = 0.0
+            continue
+        base = 0.0
+        for t in range(n):
+            o = t * width
+            x = (at + t) * n_rows
+            for k in range(width):
+                put(acc, k, -np.inf)
+            if t == 0:
+                for k in range(n_states):
+                    put(acc, k, 0.0 if graph.start[k] else -np.inf)
+            else:
+                if per_step:
+                    spread(graph, edges, (at + t) * n_edges, 0.0, -np.inf, True, weights, unused)
+                push_max(graph, weights, delta, o - width, acc)
+            if graph.plain:
+                for k in range(n_states):
+                    put(delta, o + k, get(acc, k) + get(nodes, x + k))
+            else:
+                for k in range(n_states):
+                    put(delta, o + k, get(acc, k) + get(nodes, x + get(graph.row_of, k)))
+            for k in range(n_states, width):
+                put(delta, o + k, -np.inf)
+            if t % REBASE == REBASE - 1:
+                top = largest(delta, o, n_states)
+                if top > -np.inf:
+                    base += top
+                    for k in range(n_states):
+                        put(delta, o + k, get(delta, o + k) - top)
+        o = (n - 1) * width
+        best = -1
+        top = -np.inf
+        for k in range(n_states):
+            if graph.end[k] and not get(delta, o + k) <= top:
+                top = get(delta, o + k)
+                best = k
+        score[s] = base + top
+        if best < 0 or not (top > -np.inf and top < np.inf):
+            continue
+        for t in range(n - 1, -1, -1):
+            states[at + t] = best
+            path_edges[at + t] = -1
+            if t > 0:
+                step = (at + t) * n_edges if per_step else 0
+                e = best_source(graph, delta, (t - 1) * width, edges, step, best)
+                path_edges[at + t] = e
+                best = graph.src[e]
+
+
+@kernel
+def path_scores(
+    graph: Any, node: Any, edge: Any, offsets: Any, states: Any, path_edges: Any, weight: Any, gradients: bool,
+    d_node: Any, d_edge: Any, d_per_step: bool, score: Any,
+) -> None:  # fmt: skip
+    """Score of one given path a sequence; with ``gradients``, weight[s] times its indicators are added."""
+    per_step = edge.shape[0] != 1 or node.shape[0] == 1
+    for s in range(len(offsets) - 1):
+        total = 0.0
+        lost = 0.0
+        w = weight[s]
+        for t in range(offsets[s], offsets[s + 1]):
+            r = graph.row_of[states[t]]
+            term = node[t, r]
+            e = path_edges[t]
+            if e >= 0:
+                term += edge[t if per_step else 0, e]
+            term -= lost
+            grown = total + term
+            lost = (grown - total) - term
+            total = grown
+            if gradients:
+                d_node[t, r] += w
+                if e >= 0:
+                    d_edge[t if d_per_step else 0, e] += w
+        score[s] = total
+
+
+@kernel
+def follow_rows(graph: Any, step_edge: Any, start_state: Any, rows: Any, offsets: Any, states: Any, path_edges: Any) -> int:
+    """The state path behind a sequence of emission rows, where there is exactly one.
+
+    step_edge (K, R): the edge from a state into a row, or -1; start_state (R,). Returns the index of the first
+    sequence that no path can follow, or -1.
+    """
+    for s in range(len(offsets) - 1):
+        state = -1
+        for t in range(offsets[s], offsets[s + 1]):
+            if t == offsets[s]:
+                state = start_state[rows[t]]
+                path_edges[t] = -1
+            else:
+                e = step_edge[state, rows[t]]
+                if e < 0:
+                    return s
+                path_edges[t] = e
+                state = graph.dst[e]
+            if state < 0:
+                return s
+            states[t] = state
+        if offsets[s + 1] > offsets[s] and not graph.end[state]:
+            return s
+    return -1
+
+
+@inner
+def insert(scores: Any, edges: Any, ranks: Any, o: int, n_best: int, value: float, e: int, rank: int) -> bool:
+    """Insert into a descending list of n_best; False if it was too small."""
+    if not value > scores[o + n_best - 1]:
+        return False
+    i = n_best - 1
+    while i > 0 and value > scores[o + i - 1]:
+        scores[o + i] = scores[o + i - 1]
+        edges[o + i] = edges[o + i - 1]
+        ranks[o + i] = ranks[o + i - 1]
+        i -= 1
+    scores[o + i] = value
+    edges[o + i] = e
+    ranks[o + i] = rank
+    return True
+
+
+@kernel
+def n_best_product(graph: Any, node: Any, edge: Any, at: int, n: int, n_best: int, states: Any, score: Any) -> None:
+    """The n_best best paths of one sequence, best first: states (n_best, n), score (n_best,) (-inf: there is none)."""
+    per_step = edge.shape[0] != 1 or node.shape[0] == 1
+    n_states = len(graph.row_of)
+    size = n_states * n_best
+    scores = np.full(n * size, -np.inf)
+    edges = np.full(n * size, -1, np.int32)
+    ranks = np.zeros(n * size, np.int32)
+    for k in range(n_states):
+        if graph.start[k]:
+            scores[k * n_best] = node[at, graph.row_of[k]]
+    for t in range(1, n):
+        step = at + t if per_step else 0
+        for k in range(n_states):
+            o = t * size + k * n_best
+            x = node[at + t, graph.row_of[k]]
+            for i in range(graph.in_first[k], graph.in_first[k + 1]):
+                e = graph.in_edge[i]
+                before = (t - 1) * size + graph.src[e] * n_best
+                for rank in range(n_best):
+                    value = scores[before + rank] + edge[step, e] + x
+                    if not insert(scores, edges, ranks, o, n_best, value, e, rank):
+                        break
+    last = np.full(n_best, -np.inf)
+    last_state = np.full(n_best, -1, np.int32)
+    last_rank = np.zeros(n_best, np.int32)
+    for k in range(n_states):
+        if graph.end[k]:
+            for rank in range(n_best):
+                value = scores[(n - 1) * size + k * n_best + rank]
+                if not insert(last, last_state, last_rank, 0, n_best, value, k, rank):
+                    break
+    for b in range(n_best):
+        score[b] = last[b]
+        state = last_state[b]
+        rank = last_rank[b]
+        if state < 0:
+            continue
+        for t in range(n - 1, -1, -1):
+            states[b, t] = state
+            o = t * size + state * n_best + rank
+            if t > 0:
+                rank = ranks[o]
+                state = graph.src[edges[o]]

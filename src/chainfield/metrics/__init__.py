@@ -1,0 +1,45 @@
+"""How good are predicted labels: spans, scores, and whether a difference of scores means anything."""
+
+from __future__ import annotations
+
+from chainfield.metrics.report import (
+    Average,
+    Confusion,
+    Report,
+    Score,
+    SpanScores,
+    conlleval_text,
+    macro_average,
+)
+from chainfield.metrics.resampling import Interval
+from chainfield.metrics.scores import evaluate, has_spans, sequence_accuracy, span_f1, token_accuracy
+from chainfield.metrics.significance import (
+    Comparison,
+    bootstrap_interval,
+    mcnemar,
+    paired_bootstrap,
+)
+from chainfield.metrics.spans import Span, spans, split_label
+
+__all__ = [
+    "Average",
+    "Comparison",
+    "Confusion",
+    "Interval",
+    "Report",
+    "Score",
+    "Span",
+    "SpanScores",
+    "bootstrap_interval",
+    "conlleval_text",
+    "evaluate",
+    "has_spans",
+    "macro_average",
+    "mcnemar",
+    "paired_bootstrap",
+    "sequence_accuracy",
+    "span_f1",
+    "spans",
+    "split_label",
+    "token_accuracy",
+]

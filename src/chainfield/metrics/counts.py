@@ -1,0 +1,80 @@
+"""Counts a sequence: what every score is a ratio of sums of.
+
+Shapes: S sequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import eq
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import DataError
+from chainfield.metrics.spans import rule_of, spans
+
+Sequences = Sequence[Sequence[str]]
+"""One sequence of labels for each sequence of tokens."""
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceCounts:
+    """Token and span counts of each sequence, as arrays of shape (S,)."""
+
+    tokens: NDArray[np.int64]
+    correct_tokens: NDArray[np.int64]
+    gold_spans: NDArray[np.int64]
+    predicted_spans: NDArray[np.int64]
+    correct_spans: NDArray[np.int64]
+
+
+def check_aligned(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") -> None:
+    """Refuse predictions that do not lie beside the gold labels, token by token."""
+    if len(y_true) != len(y_pred):
+        raise DataError(
+            f"y_true has {len(y_true)} sequences but {name} has {len(y_pred)}: both need the same sequences."
+        )
+    for index, (gold, predicted) in enumerate(zip(y_true, y_pred, strict=True)):
+        for side, labels in (("y_true", gold), (name, predicted)):
+            # A string is a sequence of strings, so a flat list of labels would be scored letter by letter.
+            if isinstance(labels, str):
+                raise DataError(
+                    f"{side}[{index}] is the string {labels!r}: give a list of labels a sequence."
+                )
+        if len(gold) != len(predicted):
+            raise DataError(
+                f"Sequence {index} has {len(gold)} labels in y_true but {len(predicted)} in {name}: "
+                "give one label for each token."
+            )
+
+
+def correct_token_counts(y_true: Sequences, y_pred: Sequences) -> NDArray[np.int64]:
+    """Number of tokens of each sequence whose label is right, shape (S,)."""
+    pairs = zip(y_true, y_pred, strict=True)
+    return np.array([sum(map(eq, gold, predicted)) for gold, predicted in pairs], dtype=np.int64)
+
+
+def token_counts(y_true: Sequences) -> NDArray[np.int64]:
+    """Number of tokens of each sequence, shape (S,)."""
+    return np.array([len(gold) for gold in y_true], dtype=np.int64)
+
+
+def count(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> SequenceCounts:
+    """Count tokens and spans of aligned sequences; a span is correct if type, start and end are."""
+    rule_of(scheme)
+    check_aligned(y_true, y_pred)
+    # shape: (S, 3), columns gold, predicted, correct
+    n_spans = np.zeros((len(y_true), 3), dtype=np.int64)
+    for index, (gold, predicted) in enumerate(zip(y_true, y_pred, strict=True)):
+        true_spans, found_spans = spans(gold, scheme), spans(predicted, scheme)
+        n_correct = len(set(true_spans).intersection(found_spans))
+        n_spans[index] = len(true_spans), len(found_spans), n_correct
+    return SequenceCounts(
+        tokens=token_counts(y_true),
+        correct_tokens=correct_token_counts(y_true, y_pred),
+        gold_spans=n_spans[:, 0],
+        predicted_spans=n_spans[:, 1],
+        correct_spans=n_spans[:, 2],
+    )

@@ -1,0 +1,127 @@
+"""Scores of predicted labels against gold labels.
+
+Ratios without a denominator are 0.0, as in conlleval. Shapes: N tokens, L labels.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.metrics.counts import Sequences, check_aligned, correct_token_counts, count, token_counts
+from chainfield.metrics.report import Confusion, Report, Score, SpanScores, macro_average, ratio
+from chainfield.metrics.spans import rule_of, spans, split_label
+
+_SPAN_PREFIXES = frozenset("BIESLU[]")
+_UNTYPED_SPAN_LABELS = frozenset("BIESO")
+
+
+def evaluate(
+    y_true: Sequences,
+    y_pred: Sequences,
+    scheme: str = "conlleval",
+    *,
+    known_labels: Collection[str] | None = None,
+) -> Report:
+    """Compare predictions with gold labels: tokens, sequences, labels and, for span labels, spans.
+
+    ``scheme`` is a reading of ``chainfield.metrics.spans``. ``known_labels`` are those that the model can
+    predict; other gold labels are listed in ``Report.unknown_labels``, and their tokens stay in the counts,
+    as the errors that they are for such a model.
+    ``Report.spans`` is None unless ``has_spans`` holds for the labels of gold and prediction together.
+    """
+    rule_of(scheme)
+    check_aligned(y_true, y_pred)
+    confusion = _confusion(y_true, y_pred)
+    gold, predicted = confusion.matrix.sum(axis=1), confusion.matrix.sum(axis=0)
+    right = confusion.matrix.diagonal()
+    inside = np.array([label != "O" for label in confusion.labels], dtype=bool)
+    n_tokens, n_correct = int(gold.sum()), int(right.sum())
+    known = None if known_labels is None else set(known_labels)
+    return Report(
+        scheme=scheme,
+        n_sequences=len(y_true),
+        n_tokens=n_tokens,
+        n_correct_tokens=n_correct,
+        token_accuracy=ratio(n_correct, n_tokens),
+        inside_accuracy=ratio(int(right[inside].sum()), int(gold[inside].sum())),
+        sequence_accuracy=sequence_accuracy(y_true, y_pred),
+        labels={
+            label: Score(correct=int(right[i]), predicted=int(predicted[i]), support=int(gold[i]))
+            for i, label in enumerate(confusion.labels)
+        },
+        confusion=confusion,
+        spans=_span_scores(y_true, y_pred, scheme) if has_spans(confusion.labels) else None,
+        unknown_labels=tuple(
+            label
+            for label, n in zip(confusion.labels, gold, strict=True)
+            if n and known is not None and label not in known
+        ),
+    )
+
+
+def token_accuracy(y_true: Sequences, y_pred: Sequences) -> float:
+    """Share of tokens with the right label; 0.0 if there are no tokens."""
+    check_aligned(y_true, y_pred)
+    return ratio(int(correct_token_counts(y_true, y_pred).sum()), int(token_counts(y_true).sum()))
+
+
+def sequence_accuracy(y_true: Sequences, y_pred: Sequences) -> float:
+    """Share of sequences whose labels are all right; an empty sequence is right, no sequences give 0.0."""
+    check_aligned(y_true, y_pred)
+    right = correct_token_counts(y_true, y_pred) == token_counts(y_true)
+    return ratio(int(right.sum()), len(y_true))
+
+
+def span_f1(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> float:
+    """F1 over all spans (micro average); 0.0 if there are no spans in either, or none is correct."""
+    counts = count(y_true, y_pred, scheme)
+    n_spans = int(counts.gold_spans.sum() + counts.predicted_spans.sum())
+    return ratio(2 * int(counts.correct_spans.sum()), n_spans)
+
+
+def has_spans(labels: Iterable[str]) -> bool:
+    """Whether label names stand for spans.
+
+    They do if one is a prefix of a tagging scheme, a hyphen and a type (``B-NP``; not ``NN-TL``, ``-LRB-``),
+    or if they are the bare prefixes of one unnamed type (``B I O``, perhaps with ``E`` and ``S``).
+    """
+    names = set(labels)
+    if {"B", "I"} <= names <= _UNTYPED_SPAN_LABELS:
+        return True
+    return any(prefix in _SPAN_PREFIXES and kind for prefix, kind in map(split_label, names))
+
+
+def _confusion(y_true: Sequences, y_pred: Sequences) -> Confusion:
+    gold = list(chain.from_iterable(y_true))
+    predicted = list(chain.from_iterable(y_pred))
+    labels = tuple(sorted({*gold, *predicted}))
+    index_of = {label: i for i, label in enumerate(labels)}
+    rows = np.fromiter(map(index_of.__getitem__, gold), dtype=np.int64, count=len(gold))  # shape: (N,)
+    columns = np.fromiter(map(index_of.__getitem__, predicted), dtype=np.int64, count=len(gold))
+    n_labels = len(labels)
+    cells = np.bincount(rows * n_labels + columns, minlength=n_labels * n_labels)
+    matrix: NDArray[np.int64] = cells.astype(np.int64).reshape(n_labels, n_labels)  # shape: (L, L)
+    matrix.setflags(write=False)
+    return Confusion(labels=tuple(map(str, labels)), matrix=matrix)
+
+
+def _span_scores(y_true: Sequences, y_pred: Sequences, scheme: str) -> SpanScores:
+    gold: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    correct: Counter[str] = Counter()
+    for true_labels, predicted_labels in zip(y_true, y_pred, strict=True):
+        true_spans, found_spans = spans(true_labels, scheme), spans(predicted_labels, scheme)
+        gold.update(span.type for span in true_spans)
+        found.update(span.type for span in found_spans)
+        correct.update(span.type for span in set(true_spans).intersection(found_spans))
+    types = {
+        kind: Score(correct=correct[kind], predicted=found[kind], support=gold[kind])
+        for kind in sorted({*gold, *found})
+    }
+    micro = Score(correct=correct.total(), predicted=found.total(), support=gold.total())
+    return SpanScores(types=types, micro=micro, macro=macro_average(types))

@@ -1,0 +1,76 @@
+"""The waist: node scores and edge scores of a batch of chains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import DataError
+
+if TYPE_CHECKING:
+    from ..states.space import StateSpace
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials:
+    """Log-scores of S chains laid end to end; N positions, R emission rows, E edges.
+
+    Everything above makes them, everything below consumes them; posteriors and gradients have the same type.
+    """
+
+    node: Float  # (N, R)
+    edge: Float  # (1, E): shared by all positions, or (N, E): row t scores the edges into position t
+    offsets: Int  # (S+1,) sequence s covers positions offsets[s]:offsets[s+1]
+
+    @property
+    def n_sequences(self) -> int:
+        """S."""
+        return len(self.offsets) - 1
+
+    @property
+    def shared(self) -> bool:
+        """Whether all positions share their edge scores."""
+        return self.edge.shape[0] == 1
+
+    def zeros(self, *, per_position: bool = False) -> Potentials:
+        """Zeros of the same shape, to gather posteriors in; ``per_position`` gives every position its edges."""
+        edge = np.zeros((len(self.node), self.edge.shape[1])) if per_position else np.zeros_like(self.edge)
+        return Potentials(np.zeros_like(self.node), edge, self.offsets)
+
+
+def make_potentials(
+    space: StateSpace, node: ArrayLike, edge: ArrayLike, offsets: ArrayLike | None = None
+) -> Potentials:
+    """Potentials from anything array-like, with shapes checked; ``edge`` may also be a (K, K) matrix.
+
+    A matrix is read [from, to]; entries for edges that the space does not have are ignored.
+    """
+    nodes = np.ascontiguousarray(node, dtype=np.float64)
+    if nodes.ndim != 2 or nodes.shape[1] != space.n_rows:
+        raise DataError(f"node scores have shape {nodes.shape}; expected (positions, {space.n_rows}).")
+    n = len(nodes)
+    bounds = np.asarray([0, n] if offsets is None else offsets, dtype=np.int64)
+    if bounds.ndim != 1 or len(bounds) < 1 or bounds[0] != 0 or bounds[-1] != n or np.any(np.diff(bounds) < 0):
+        raise DataError(f"offsets must rise from 0 to the number of positions ({n}).")
+    edges = np.asarray(edge, dtype=np.float64)
+    if edges.ndim == 2 and edges.shape == (space.n_states, space.n_states) and edges.shape != (1, space.n_edges):
+        edges = edges[space.src, space.dst][None, :]
+    if edges.ndim == 1:
+        edges = edges[None, :]
+    if edges.ndim != 2 or edges.shape[1] != space.n_edges or edges.shape[0] not in (1, n):
+        raise DataError(
+            f"edge scores have shape {edges.shape}; expected ({space.n_edges},) shared by all positions, "
+            f"({n}, {space.n_edges}) with a row a position, or a ({space.n_states}, {space.n_states}) matrix."
+        )
+    for name, values in (("node", nodes), ("edge", edges)):
+        bad = np.isnan(values) | (values == np.inf)
+        if bad.any():
+            where = tuple(int(i) for i in np.argwhere(bad)[0])
+            raise DataError(f"{name} score {where} is {values[where]}; scores must be finite or -inf.")
+    return Potentials(nodes, np.ascontiguousarray(edges), bounds)

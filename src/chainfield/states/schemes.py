@@ -1,0 +1,158 @@
+"""Tagging schemes: which labels may start a sequence, end it, and follow each other.
+
+A scheme writes spans of typed tokens as labels. X is a type, and O is outside of every span:
+
+======  ==========================  ====================================================================
+scheme  labels                      a span of X is
+======  ==========================  ====================================================================
+io      I-X                         I-X ... I-X; neighbouring spans of one type cannot be told apart
+iob1    I-X, B-X                    I-X ... I-X; its first label is B-X if it touches a span of X before it
+iob2    B-X, I-X                    B-X I-X ... I-X
+bioes   B-X, I-X, E-X, S-X          B-X I-X ... E-X, or S-X alone
+bilou   B-X, I-X, L-X, U-X          B-X I-X ... L-X, or U-X alone
+======  ==========================  ====================================================================
+
+``bio`` is another name of ``iob2``, and ``iobes`` of ``bioes``. Shapes: L labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import ConfigError, DataError
+from chainfield.metrics.spans import Span, spans, split_label
+
+_ALIASES = {"bio": "iob2", "iobes": "bioes"}
+_RULED = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
+# How the labels of one span are written, in the order first, inside, last, only.
+_WRITTEN = {
+    "io": ("I", "I", "I", "I"),
+    "iob1": ("I", "I", "I", "I"),
+    "iob2": ("B", "I", "I", "B"),
+    "bioes": ("B", "I", "E", "S"),
+    "bilou": ("B", "I", "L", "U"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SchemeRules:
+    """What a scheme allows: ``start`` and ``end``, shape (L,), and ``edge[from, to]``, shape (L, L)."""
+
+    scheme: str
+    labels: tuple[str, ...]
+    start: NDArray[np.bool_]
+    end: NDArray[np.bool_]
+    edge: NDArray[np.bool_]
+
+
+def scheme_rules(labels: Sequence[str], scheme: str) -> SchemeRules:
+    """The rules of a scheme (iob1, iob2 or bio, bioes or iobes, bilou) for these labels, in their order.
+
+    A sequence obeys the rules exactly if the strict reading of the scheme, ``spans(labels, scheme)``,
+    explains every label of it.
+    """
+    name = _canonical(scheme, _RULED)
+    parts = [_member(label, name) for label in labels]
+    prefixes = np.array([prefix for prefix, _ in parts], dtype="U1")
+    kinds = [kind for _, kind in parts]
+    number = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
+    kind_of = np.array([number[kind] for kind in kinds], dtype=np.int64)
+    same = kind_of[:, None] == kind_of[None, :]  # shape: (L, L)
+    in_span = np.isin(prefixes, ["B", "I"])
+    if name in ("bioes", "bilou"):
+        # Here every label says whether the span goes on behind it and whether it came from before it.
+        continues = np.isin(prefixes, ["I", "E", "L"])
+        start, end = ~continues, ~in_span
+        edge = np.where(in_span[:, None], continues & same, ~continues)
+    else:
+        # Only one prefix needs a left neighbour of its own type: I in IOB2, B in IOB1.
+        bound = prefixes == ("I" if name == "iob2" else "B")
+        start, end = ~bound, np.ones(len(parts), dtype=bool)
+        edge = ~bound | (in_span[:, None] & same)
+    for rule in (start, end, edge):
+        rule.setflags(write=False)
+    return SchemeRules(scheme=name, labels=tuple(labels), start=start, end=end, edge=edge)
+
+
+def detect_scheme(labels: Iterable[str], sequences: Iterable[Sequence[str]] | None = None) -> str | None:
+    """The scheme that label names point to, or None if they point to none or to several at once.
+
+    U or L means bilou, E or S bioes, B with or without I iob2, I without B iob1. The names alone cannot tell
+    IOB1 from IOB2: with ``sequences`` of labels, an I that IOB2 forbids means iob1, unless the sequences
+    break the rules of IOB1 as well, which gives None.
+    """
+    parts = [split_label(label) for label in labels if label != "O"]
+    prefixes = {prefix for prefix, _ in parts}
+    if not parts or not all(kind for _, kind in parts):
+        return None
+    if prefixes == {"I"}:
+        return "iob1"
+    if not prefixes <= {"B", "I"}:
+        return next((name for name in ("bioes", "bilou") if prefixes <= set(_RULED[name])), None)
+    given = [] if sequences is None else list(sequences)
+    for name in ("iob2", "iob1"):
+        if all(_first_violation(sequence, name) is None for sequence in given):
+            return name
+    return None
+
+
+def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
+    """Labels of one sequence rewritten from one scheme to another: io, iob1, iob2, bioes, bilou.
+
+    Labels that break the rules of ``source`` raise a DataError; ``source="conlleval"`` reads any labels
+    leniently instead, which repairs them. ``target="io"`` joins neighbouring spans of one type.
+    """
+    name = _canonical(target, _WRITTEN)
+    if source in ("conlleval", "conlleval.pl"):
+        return _write(spans(labels, source), len(labels), name)
+    given = _canonical(source, _WRITTEN)
+    position = _first_violation(labels, given)
+    if position is not None:
+        raise DataError(
+            f"Label {labels[position]!r} at position {position} does not fit the scheme {given}: "
+            "correct the labels, or convert with source='conlleval' to read them leniently."
+        )
+    return _write(spans(labels, given), len(labels), name)
+
+
+def _canonical(scheme: str, accepted: Iterable[str]) -> str:
+    name = _ALIASES.get(scheme, scheme)
+    if name not in accepted:
+        names = [*accepted, *(alias for alias, meant in _ALIASES.items() if meant in accepted)]
+        raise ConfigError(f"Unknown scheme {scheme!r}: use one of {', '.join(names)}.")
+    return name
+
+
+def _member(label: str, scheme: str) -> tuple[str, str]:
+    prefix, kind = split_label(label)
+    if label != "O" and (not kind or prefix not in set(_RULED[scheme])):
+        accepted = ", ".join(f"{accepted}-type" for accepted in _RULED[scheme])
+        raise ConfigError(
+            f"Label {label!r} does not belong to the scheme {scheme}: it accepts {accepted} and O."
+        )
+    return prefix, kind
+
+
+def _first_violation(labels: Sequence[str], scheme: str) -> int | None:
+    """First position where the labels are not what the scheme writes for the spans that it reads there."""
+    written = _write(spans(labels, scheme), len(labels), scheme)
+    return next((i for i, (a, b) in enumerate(zip(labels, written, strict=True)) if a != b), None)
+
+
+def _write(found: Iterable[Span], n_tokens: int, scheme: str) -> list[str]:
+    first, inside, last, only = _WRITTEN[scheme]
+    labels = ["O"] * n_tokens
+    before = Span("", -1, -1)
+    for span in found:
+        n = span.end - span.start
+        prefixes = [only] if n == 1 else [first, *[inside] * (n - 2), last]
+        if scheme == "iob1" and before.end == span.start and before.type == span.type:
+            prefixes[0] = "B"
+        # The empty type belongs to labels without a hyphen.
+        labels[span.start : span.end] = [f"{p}-{span.type}" if span.type else p for p in prefixes]
+        before = span
+    return labels
