@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
-from support import enumeration
-from support.strategies import SPACES, problems
 
 from chainfield.errors import DataError, NoPathError
 from chainfield.inference import (
@@ -23,6 +21,8 @@ from chainfield.inference import (
 )
 from chainfield.potentials import clamp_labels, clamp_sets, make_potentials
 from chainfield.states import one_per_label, partitioned, second_order
+from support import enumeration
+from support.strategies import SPACES, problems
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}
 
@@ -153,9 +153,7 @@ def test_clamps():
         for p in enumeration.paths(space, potentials, 0)
         if all(space.label_of[k] in a for k, a in zip(p.states, allowed, strict=True))
     ]
-    np.testing.assert_allclose(
-        log_partition(space, clamp.apply(potentials)), enumeration.log_sum(wanted), **EXACT
-    )
+    np.testing.assert_allclose(log_partition(space, clamp.apply(potentials)), enumeration.log_sum(wanted), **EXACT)
 
 
 def test_no_path_names_the_sequence():

@@ -22,6 +22,17 @@ class ModelFileError(ChainfieldError, ValueError):
 class NoPathError(ChainfieldError, ValueError):
     """A sequence in which the rules and the given labels leave no path at all."""
 
+    def __init__(self, sequence: int, known: str = "the given labels") -> None:
+        super().__init__(sequence, known)
+        self.sequence = sequence
+        self.known = known
+
+    def __str__(self) -> str:
+        return (
+            f"Sequence {self.sequence} has no allowed path: the rules, {self.known} and scores of -inf exclude every "
+            "one; loosen the rules or correct the labels."
+        )
+
 
 class DivergenceError(ChainfieldError, ArithmeticError):
     """Training ran away: the objective or the parameters stopped being finite."""

@@ -59,14 +59,10 @@ def load_corpus(
 ) -> Corpus:
     """Read a labelled column file as a whole; `read_columns` explains the arguments."""
     corpus = Corpus([], [], source_name(path))
-    for sentence in read_columns(
-        path, encoding=encoding, separator=separator, comments=comments, docstart=docstart
-    ):
+    for sentence in read_columns(path, encoding=encoding, separator=separator, comments=comments, docstart=docstart):
         rows, labels = split_label(sentence, label_column, unknown)
         corpus.rows.append(list(rows))
         corpus.labels.append(list(labels))
     if not corpus.rows:
-        raise DataError(
-            f"{corpus.source} holds no sentence; write one token a line, with its label beside it."
-        )
+        raise DataError(f"{corpus.source} holds no sentence; write one token a line, with its label beside it.")
     return corpus

@@ -30,7 +30,9 @@ def open_text(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[It
     """
     decoder, name = _decoder(encoding), source_name(path)
     if fspath(path) == "-":
-        yield decoded_lines(lambda: sys.stdin.buffer.read(_CHUNK), decoder, name)
+        # From a pipe, take what is there: waiting for a full chunk would hold back complete sentences.
+        take: Callable[[int], bytes] = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
+        yield decoded_lines(lambda: take(_CHUNK), decoder, name)
         return
     if Path(path).is_dir():
         raise DataError(f"{name} is a directory; give the name of a file.")

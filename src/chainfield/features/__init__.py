@@ -1,0 +1,24 @@
+"""Features: from the user's sequences to numbers, and the templates that describe them."""
+
+from .batch import Batch, Sparse
+from .columns_map import TemplateFeatures
+from .map import FeatureMap
+from .named import NamedFeatures
+from .numbers import DenseFeatures, SparseFeatures
+from .template import Template, TemplateSet, load_template, parse_template
+from .text import text_template
+
+__all__ = [
+    "Batch",
+    "DenseFeatures",
+    "FeatureMap",
+    "NamedFeatures",
+    "Sparse",
+    "SparseFeatures",
+    "Template",
+    "TemplateFeatures",
+    "TemplateSet",
+    "load_template",
+    "parse_template",
+    "text_template",
+]

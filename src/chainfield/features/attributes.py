@@ -80,9 +80,7 @@ def _number(value: object, name: str) -> float:
             # Arrays of several numbers have a __float__ as well, but refuse to be called.
             raise _wrong_type(value, name) from None
         if not math.isfinite(number):
-            raise DataError(
-                f"The value of attribute {name!r} is {value!s:.40}; only finite numbers can be used."
-            )
+            raise DataError(f"The value of attribute {name!r} is {value!s:.40}; only finite numbers can be used.")
         return number
     raise _wrong_type(value, name)
 

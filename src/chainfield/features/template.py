@@ -53,9 +53,7 @@ class TemplateSet:
         for template in self.templates:
             for slot in template.slots:
                 if slot.column >= n_columns:
-                    columns = (
-                        f"{n_columns} columns (0 to {n_columns - 1})" if n_columns > 1 else "only column 0"
-                    )
+                    columns = f"{n_columns} columns (0 to {n_columns - 1})" if n_columns > 1 else "only column 0"
                     raise DataError(
                         f"{source}: template line {template.line} asks for column {slot.column}, "
                         f"but rows have {columns}. Change {template.text!r}, or add the column."
@@ -101,9 +99,7 @@ def parse_template(text: str, source: str = "template", dialect: Dialect | None 
     return TemplateSet(tuple(templates), dialect, text)
 
 
-def load_template(
-    path: str | PathLike[str], dialect: Dialect | None = None, encoding: str = "utf-8"
-) -> TemplateSet:
+def load_template(path: str | PathLike[str], dialect: Dialect | None = None, encoding: str = "utf-8") -> TemplateSet:
     """Read a template file."""
     with open_text(path, encoding) as lines:
         return parse_template("\n".join(lines), str(path), dialect)

@@ -39,7 +39,7 @@ def detect_dialect(lines: Iterable[str]) -> Dialect:
             continue
         if _CHAINFIELD_MARK.search(line):
             return "chainfield"
-        wapiti = wapiti or _WAPITI_MARK.search(line.partition("#")[0]) is not None
+        wapiti = wapiti or _WAPITI_MARK.search(line) is not None
     return "wapiti" if wapiti else "crfpp"
 
 
@@ -54,8 +54,8 @@ def parse_line(line: str, number: int, dialect: Dialect) -> Template | None:
     kind = _KIND_OF[body[0]]
     if dialect == "wapiti":
         return Template(kind, _pieces(kind + body[1:], _COMMAND, _command_slot, dialect), body, number)
-    nameless = dialect == "chainfield" and body[1:2] == ":"
-    pieces = _pieces(body[2:] if nameless else body, _CELL, _cell_slot, dialect)
+    drops_kind = dialect == "chainfield" and body[1:2] == ":"
+    pieces = _pieces(body[2:] if drops_kind else body, _CELL, _cell_slot, dialect)
     if not pieces:
         raise ConfigError(f"{body!r} names no feature; write {body}name=%x[0,0], or {body[0]} alone.")
     return Template(kind, pieces, body, number)

@@ -15,9 +15,7 @@ _FLAGS = ("has-digit", "has-hyphen", "has-upper", "is-upper", "is-title", "is-di
 def text_template(n_columns: int) -> TemplateSet:
     """Return the features for rows of `n_columns` columns (without the label), in the chainfield dialect."""
     if n_columns < 1:
-        raise ConfigError(
-            f"Text features need one column or more (the word first), but there are {n_columns}."
-        )
+        raise ConfigError(f"Text features need one column or more (the word first), but there are {n_columns}.")
     lines = [*_word_lines()]
     for column in range(1, n_columns):
         lines += _column_lines(column)

@@ -78,9 +78,7 @@ def _read_item(source: bytes, at: int, expression: str) -> tuple[bytes, int]:
         return re.escape(byte), at + 1
     escaped = source[at + 1 : at + 2]
     if not escaped:
-        raise ConfigError(
-            f"Expression {expression!r} ends in a backslash; write \\\\ for a backslash itself."
-        )
+        raise ConfigError(f"Expression {expression!r} ends in a backslash; write \\\\ for a backslash itself.")
     name = escaped.decode("latin-1")
     members = _CLASS_OF.get(name.lower()) if name.isascii() else None
     if members is None:

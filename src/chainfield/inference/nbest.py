@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.max import n_best_product
-from ..potentials import Potentials
-from ..states import StateSpace
+from chainfield.kernels.max import n_best_product
+from chainfield.potentials import Potentials
+from chainfield.states import StateSpace
+
 from .checks import check_values
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.sum import sum_product
-from ..potentials import Potentials
-from ..states import StateSpace
+from chainfield.kernels.sum import sum_product
+from chainfield.potentials import Potentials
+from chainfield.states import StateSpace
+
 from .checks import check_values
 
 Float = NDArray[np.float64]
@@ -48,9 +49,7 @@ def log_partition(space: StateSpace, potentials: Potentials) -> Float:
     none = np.empty((0, 0))
     weight = np.ones(potentials.n_sequences)
     graph = space.graph
-    sum_product(
-        graph, potentials.node, potentials.edge, potentials.offsets, weight, False, none, none, False, log_z
-    )
+    sum_product(graph, potentials.node, potentials.edge, potentials.offsets, weight, False, none, none, False, log_z)
     check_values(log_z)
     return log_z
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.sample import sample_paths
-from ..potentials import Potentials
-from ..states import StateSpace
+from chainfield.kernels.sample import sample_paths
+from chainfield.potentials import Potentials
+from chainfield.states import StateSpace
+
 from .checks import check_values
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.max import follow_rows, max_product, path_scores
-from ..potentials import Clamp, Potentials
-from ..states import StateSpace
+from chainfield.kernels.max import follow_rows, max_product, path_scores
+from chainfield.potentials import Clamp, Potentials
+from chainfield.states import StateSpace
+
 from .checks import check_values
 from .partition import label_marginals
 

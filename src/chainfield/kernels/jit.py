@@ -18,16 +18,16 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that is called from Python: cached on disk, GIL released."""
     options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
     try:
-        return njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return njit(cache=True, **options)(function)
     except RuntimeError:  # no folder can be written: compile for this process alone
-        return njit(**options)(function)  # type: ignore[no-any-return]
+        return njit(**options)(function)
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that only kernels call; its caller's cache file contains it."""
-    return njit(nogil=True, fastmath=FAST, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(nogil=True, fastmath=FAST, error_model="numpy")(function)
 
 
 def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
     """Like :func:`inner`, for loops whose sums may be reordered."""
-    return njit(nogil=True, fastmath=FASTER, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(nogil=True, fastmath=FASTER, error_model="numpy")(function)

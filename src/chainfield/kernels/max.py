@@ -137,7 +137,9 @@ def path_scores(
 
 
 @kernel
-def follow_rows(graph: Any, step_edge: Any, start_state: Any, rows: Any, offsets: Any, states: Any, path_edges: Any) -> int:
+def follow_rows(
+    graph: Any, step_edge: Any, start_state: Any, rows: Any, offsets: Any, states: Any, path_edges: Any
+) -> int:
     """The state path behind a sequence of emission rows, where there is exactly one.
 
     step_edge (K, R): the edge from a state into a row, or -1; start_state (R,). Returns the index of the first

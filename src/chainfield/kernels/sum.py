@@ -340,9 +340,7 @@ def sum_product(
         else:
             result = log_forward(graph, node, edge, per_step, at, n, alpha, gain)
             if posteriors and np.isfinite(result):
-                log_backward(
-                    graph, node, edge, per_step, at, n, alpha, gain, weight[s], d_node, d_edge, d_per_step
-                )
+                log_backward(graph, node, edge, per_step, at, n, alpha, gain, weight[s], d_node, d_edge, d_per_step)
             for i in range(n * width):
                 alpha[i] = 0.0
         log_z[s] = result

@@ -40,9 +40,7 @@ def check_aligned(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") ->
         for side, labels in (("y_true", gold), (name, predicted)):
             # A string is a sequence of strings, so a flat list of labels would be scored letter by letter.
             if isinstance(labels, str):
-                raise DataError(
-                    f"{side}[{index}] is the string {labels!r}: give a list of labels a sequence."
-                )
+                raise DataError(f"{side}[{index}] is the string {labels!r}: give a list of labels a sequence.")
         if len(gold) != len(predicted):
             raise DataError(
                 f"Sequence {index} has {len(gold)} labels in y_true but {len(predicted)} in {name}: "

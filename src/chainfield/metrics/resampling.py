@@ -36,9 +36,7 @@ class Interval:
     high: float
 
 
-def statistic_of(
-    y_true: Sequences, y_pred: Sequences, metric: Metric, scheme: str, name: str = "y_pred"
-) -> Statistic:
+def statistic_of(y_true: Sequences, y_pred: Sequences, metric: Metric, scheme: str, name: str = "y_pred") -> Statistic:
     """The metric of these predictions as a function of drawn sequences; ``name`` is theirs in messages."""
     check_aligned(y_true, y_pred, name)
     if callable(metric):
@@ -51,9 +49,7 @@ def statistic_of(
         return _ratio_of_sums(right, tokens)
     if metric == "sequence_accuracy":
         return _ratio_of_sums((right == tokens).astype(np.int64), np.ones_like(tokens))
-    raise ConfigError(
-        f"Unknown metric {metric!r}: use 'span_f1', 'token_accuracy', 'sequence_accuracy' or a function."
-    )
+    raise ConfigError(f"Unknown metric {metric!r}: use 'span_f1', 'token_accuracy', 'sequence_accuracy' or a function.")
 
 
 def _ratio_of_sums(numerator: NDArray[np.int64], denominator: NDArray[np.int64]) -> Statistic:
@@ -65,9 +61,7 @@ def _ratio_of_sums(numerator: NDArray[np.int64], denominator: NDArray[np.int64])
     return statistic
 
 
-def _called(
-    metric: Callable[[Sequences, Sequences], float], y_true: Sequences, y_pred: Sequences
-) -> Statistic:
+def _called(metric: Callable[[Sequences, Sequences], float], y_true: Sequences, y_pred: Sequences) -> Statistic:
     def statistic(index: NDArray[np.int64]) -> NDArray[np.float64]:
         rows = index.reshape(-1, index.shape[-1])
         scores = [metric([y_true[i] for i in row], [y_pred[i] for i in row]) for row in rows]

@@ -120,12 +120,15 @@ def spans(labels: Sequence[str], scheme: str = "conlleval") -> list[Span]:
     """The spans of one sequence of labels, from left to right.
 
     ``"conlleval"`` is lenient: it makes spans of any labels, by the rules of the script of the CoNLL-2000
-    shared task, completed for the two schemes that the script does not know: E or L always closes a span,
-    S or U is a span by itself, B always opens one. On IOB1, IOB2, IOE and bracket labels it is the script's
-    reading. ``"conlleval.pl"`` is the script to the letter, also on BIOES, where it joins what it should
-    not. (Only for labels of no scheme, such as a bare ``NN`` after ``B-X``, its count of correct spans can be
-    lower: it has spans there that never close.) The other readings are strict: only spans that the scheme could have written count.
-    ``"bio"`` is ``"iob2"``, ``"iobes"`` is ``"bioes"``, and ``"bilou"`` is BIOES with L for E and U for S.
+    shared task, completed for BIOES and BILOU, which the script does not know: E or L always closes a span, S
+    or U is a span by itself, B always opens one. On IOB1, IOB2, IOE and bracket labels it is the script's
+    reading. ``"conlleval.pl"`` is the script to the letter, also on BIOES, where it joins what it should not.
+    (For labels of no scheme, such as a bare ``NN`` after ``B-X``, the script finds as many spans but may call
+    fewer of them correct, because some of them never close.)
+
+    The other readings are strict: only spans that the scheme could have written count. ``"bio"`` is
+    ``"iob2"``, ``"iobes"`` is ``"bioes"``, ``"bilou"`` is BIOES with L for E and U for S, and in ``"io"``
+    every run of I of one type is a span.
 
     What they make of labels that do not obey every scheme (X and Y are types, ends exclusive):
 

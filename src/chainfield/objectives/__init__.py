@@ -1,0 +1,6 @@
+"""Objectives: from scores and known labels to a loss and its gradient."""
+
+from .contrast import OBJECTIVES, Contrast, hamming_cost, objective_named
+from .objective import Objective, Targets
+
+__all__ = ["OBJECTIVES", "Contrast", "Objective", "Targets", "hamming_cost", "objective_named"]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .potentials import Potentials
 
 if TYPE_CHECKING:
-    from ..states.space import StateSpace
+    from chainfield.states.space import StateSpace
 
 UNKNOWN = -1
 

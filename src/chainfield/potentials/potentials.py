@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import DataError
+from chainfield.errors import DataError
 
 if TYPE_CHECKING:
-    from ..states.space import StateSpace
+    from chainfield.states.space import StateSpace
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import ConfigError
+from chainfield.errors import ConfigError
+
 from .space import StateSpace
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.graph import Graph
+from chainfield.kernels.graph import Graph
 
 if TYPE_CHECKING:
     from .space import StateSpace

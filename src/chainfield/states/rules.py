@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ConfigError
+from chainfield.errors import ConfigError
+
 from .space import StateSpace
 
 Bool = NDArray[np.bool_]
@@ -57,8 +58,7 @@ def restrict(space: StateSpace, rules: Rules) -> StateSpace:
     end = space.end & rules.end[labels]
     if not start.any() or not end.any():
         raise ConfigError("The rules leave no label that may start or no label that may end a sequence.")
-    edge_row = space.edge_row[keep]
-    _, edge_row = np.unique(edge_row, return_inverse=True) if len(edge_row) else (None, edge_row)
+    edge_row = np.unique(space.edge_row[keep], return_inverse=True)[1].astype(np.int32)
     return StateSpace(
         n_labels=space.n_labels,
         label_of=labels,

@@ -62,17 +62,17 @@ def scheme_rules(labels: Sequence[str], scheme: str) -> SchemeRules:
     number = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
     kind_of = np.array([number[kind] for kind in kinds], dtype=np.int64)
     same = kind_of[:, None] == kind_of[None, :]  # shape: (L, L)
-    in_span = np.isin(prefixes, ["B", "I"])
     if name in ("bioes", "bilou"):
         # Here every label says whether the span goes on behind it and whether it came from before it.
         continues = np.isin(prefixes, ["I", "E", "L"])
-        start, end = ~continues, ~in_span
-        edge = np.where(in_span[:, None], continues & same, ~continues)
+        unfinished = np.isin(prefixes, ["B", "I"])
+        start, end = ~continues, ~unfinished
+        edge = np.where(unfinished[:, None], continues & same, ~continues)
     else:
         # Only one prefix needs a left neighbour of its own type: I in IOB2, B in IOB1.
         bound = prefixes == ("I" if name == "iob2" else "B")
         start, end = ~bound, np.ones(len(parts), dtype=bool)
-        edge = ~bound | (in_span[:, None] & same)
+        edge = ~bound | same
     for rule in (start, end, edge):
         rule.setflags(write=False)
     return SchemeRules(scheme=name, labels=tuple(labels), start=start, end=end, edge=edge)
@@ -131,9 +131,7 @@ def _member(label: str, scheme: str) -> tuple[str, str]:
     prefix, kind = split_label(label)
     if label != "O" and (not kind or prefix not in set(_RULED[scheme])):
         accepted = ", ".join(f"{accepted}-type" for accepted in _RULED[scheme])
-        raise ConfigError(
-            f"Label {label!r} does not belong to the scheme {scheme}: it accepts {accepted} and O."
-        )
+        raise ConfigError(f"Label {label!r} does not belong to the scheme {scheme}: it accepts {accepted} and O.")
     return prefix, kind
 
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import ConfigError
+from chainfield.errors import ConfigError
 
 if TYPE_CHECKING:
-    from ..kernels.graph import Graph
+    from chainfield.kernels.graph import Graph
 
 Int32 = NDArray[np.int32]
 Bool = NDArray[np.bool_]
 
 
-def _frozen(values: ArrayLike, dtype: type) -> NDArray[np.generic]:
-    array = np.array(values, dtype=dtype, order="C")
+def _frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    array: NDArray[Any] = np.array(values, dtype=dtype, order="C")
     array.setflags(write=False)
     return array
 
@@ -40,7 +40,7 @@ class StateSpace:
     dst: Int32  # (E,)
     start: Bool  # (K,)
     end: Bool  # (K,)
-    edge_row: Int32 = field(default=None)  # type: ignore[assignment]  # (E,) ties edges: the first-order edge below
+    edge_row: Int32 = field(default=None)  # type: ignore[arg-type]  # (E,) ties edges: the first-order edge below
 
     def __post_init__(self) -> None:
         for name in ("label_of", "row_of", "src", "dst"):

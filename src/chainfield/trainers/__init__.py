@@ -1,0 +1,29 @@
+"""Trainers: frozen configurations that minimise a problem one step at a time."""
+
+from .adam import Adam
+from .catalogue import TRAINERS, make_trainer, resolve_trainer
+from .lbfgs import LBFGS, OWLQN
+from .online import SGD
+from .rprop import RProp
+from .sdca import SDCA
+from .session import Progress, Session, begin, run
+from .trainer import Record, State, Trainer
+
+__all__ = [
+    "LBFGS",
+    "OWLQN",
+    "SDCA",
+    "SGD",
+    "TRAINERS",
+    "Adam",
+    "Progress",
+    "RProp",
+    "Record",
+    "Session",
+    "State",
+    "Trainer",
+    "begin",
+    "make_trainer",
+    "resolve_trainer",
+    "run",
+]

@@ -1,0 +1,106 @@
+"""Encoded sequences, laid end to end: what a scorer reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import DataError
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """A ragged list of features at each position: ids and, unless all are 1, their values."""
+
+    indptr: Int  # (N+1,) position t has entries indptr[t]:indptr[t+1] of indices and values
+    indices: NDArray[np.int32]
+    values: Float | None
+    n_features: int
+
+    @property
+    def n_entries(self) -> int:
+        """How many entries the positions have together."""
+        return int(self.indptr[-1] - self.indptr[0])
+
+    def window(self, lo: int, hi: int) -> Sparse:
+        """Positions lo to hi, without copying: the pointers go on counting from the whole's beginning."""
+        return replace(self, indptr=self.indptr[lo : hi + 1])
+
+    def take(self, positions: Int) -> Sparse:
+        """Some positions, copied, in the given order."""
+        first, last = self.indptr[positions], self.indptr[positions + 1]
+        lengths = last - first
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        where = np.arange(indptr[-1]) + np.repeat(first - indptr[:-1], lengths)
+        values = None if self.values is None else self.values[where]
+        return replace(self, indptr=indptr, indices=self.indices[where], values=values)
+
+    def weights(self) -> Float:
+        """Values for the kernels: an empty array stands for "all 1"."""
+        return np.empty(0) if self.values is None else self.values
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """S sequences with N positions together. Which kinds of features they have depends on the feature map."""
+
+    offsets: Int  # (S+1,)
+    sparse: Sparse | None = None  # features of positions
+    dense: Float | None = None  # (N, D) numbers of positions
+    edges: Sparse | None = None  # features of transitions into a position (input-conditioned bigrams)
+
+    @property
+    def n_sequences(self) -> int:
+        """S."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_positions(self) -> int:
+        """N."""
+        return int(self.offsets[-1])
+
+    def window(self, lo: int, hi: int) -> Batch:
+        """Sequences lo to hi, without copying."""
+        a, b = int(self.offsets[lo]), int(self.offsets[hi])
+        return Batch(
+            offsets=self.offsets[lo : hi + 1] - a,
+            sparse=None if self.sparse is None else self.sparse.window(a, b),
+            dense=None if self.dense is None else self.dense[a:b],
+            edges=None if self.edges is None else self.edges.window(a, b),
+        )
+
+    def positions(self, sequences: Int) -> Int:
+        """The positions of some sequences, in their order."""
+        first, last = self.offsets[sequences], self.offsets[sequences + 1]
+        lengths = last - first
+        ends = np.cumsum(lengths)
+        return np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first - (ends - lengths), lengths)
+
+    def take(self, sequences: Int) -> Batch:
+        """Some sequences, copied, in the given order."""
+        positions = self.positions(sequences)
+        lengths = self.offsets[sequences + 1] - self.offsets[sequences]
+        return Batch(
+            offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            sparse=None if self.sparse is None else self.sparse.take(positions),
+            dense=None if self.dense is None else self.dense[positions],
+            edges=None if self.edges is None else self.edges.take(positions),
+        )
+
+
+def check_finite(values: Float, offsets: Int, what: str) -> None:
+    """Refuse NaN and infinity, naming the first sequence and position; ``values`` has a row a position."""
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    position = int(np.argwhere(~finite)[0][0])
+    sequence = int(np.searchsorted(offsets, position, side="right")) - 1
+    raise DataError(
+        f"Sequence {sequence}, position {position - int(offsets[sequence])}: {what} has a value that is NaN or "
+        "infinite; replace it (for example by 0, with a feature that says it was missing)."
+    )

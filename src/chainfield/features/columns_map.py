@@ -1,0 +1,164 @@
+"""Rows of text columns, turned into features by templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, repeat
+from typing import Any, ClassVar, cast, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import DataError
+from chainfield.features.batch import Batch, Sparse
+from chainfield.features.keys import KeyTable, Texts
+from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
+from chainfield.features.program import compile_templates
+from chainfield.features.slot import Dialect
+from chainfield.features.template import TemplateSet, parse_template
+
+Int32 = NDArray[np.int32]
+
+
+@final
+class TemplateFeatures(FeatureMap):
+    """Columns become integers once; templates run over integers (see :mod:`chainfield.features.program`)."""
+
+    kind: ClassVar[str] = "templates"
+
+    def __init__(self, templates: TemplateSet, n_columns: int = 0) -> None:
+        self.templates = templates
+        self.width = n_columns
+        self.plain_transitions = templates.has_plain_bigram
+        self._values: list[dict[str, int]] = [{} for _ in range(n_columns)]
+        self._connect(Texts())
+
+    def _connect(self, texts: Texts) -> None:
+        dialect = self.templates.dialect
+        self._texts = texts
+        self._nodes = KeyTable(compile_templates(self.templates.unigrams, dialect), texts)
+        self._edges = KeyTable(compile_templates(self.templates.conditioned_bigrams, dialect), texts)
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        """How many node features are known."""
+        return self._nodes.n_features
+
+    @property
+    def n_edge_features(self) -> int:  # type: ignore[override]
+        """How many features of transitions are known."""
+        return self._edges.n_features
+
+    def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
+        """Number the new texts and features."""
+        offsets, _, columns = self._columns(sequences)
+        for known, column in zip(self._values, columns, strict=True):
+            for value in dict.fromkeys(column):
+                known.setdefault(value, len(known))
+        numbers = self._numbers(columns)
+        for keys in (self._nodes, self._edges):
+            keys.see_values([list(known) for known in self._values])
+        node = self._nodes.learn(numbers, offsets, min_count, first=True)
+        edge = self._edges.learn(numbers, offsets, min_count, first=False)
+        return self._batch(offsets, node, edge)
+
+    def encode(self, sequences: Sequence[Any]) -> Batch:
+        """Values that training never saw still have known shapes, affixes and neighbours."""
+        offsets, rows, columns = self._columns(sequences)
+        numbers = self._numbers(columns)
+        fresh: list[list[str]] = []
+        for row, known, column in zip(numbers, self._values, columns, strict=True):
+            unseen = np.flatnonzero(row < 0)
+            extra = {value: len(known) + i for i, value in enumerate(dict.fromkeys(column[i] for i in unseen))}
+            row[unseen] = [extra[column[i]] for i in unseen]
+            fresh.append(list(extra))
+        node = self._nodes.encode(numbers, offsets, fresh, rows, first=True)
+        edge = self._edges.encode(numbers, offsets, fresh, rows, first=False)
+        return self._batch(offsets, node, edge)
+
+    def _columns(self, sequences: Sequence[Any]) -> tuple[NDArray[np.int64], list[tuple[str, ...]], list[list[str]]]:
+        offsets = offsets_of([len(sequence) for sequence in sequences])
+        rows = _rows(sequences)
+        if not self.width:
+            self.width = len(rows[0]) if rows else max(1, self.templates.n_columns_needed)
+            self.templates.check_columns(self.width, "Sequence 0")
+            self._values = [{} for _ in range(self.width)]
+        lengths = set(map(len, rows))
+        if lengths - {self.width}:
+            self._refuse(sequences)
+        columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(self.width)]
+        for column in columns:
+            if not all(map(isinstance, column, repeat(str))):
+                at = next(i for i, value in enumerate(column) if not isinstance(value, str))
+                s = int(np.searchsorted(offsets, at, side="right")) - 1
+                raise DataError(
+                    f"Sequence {s}, position {at - int(offsets[s])}: a column holds {column[at]!r}, not a string."
+                )
+        return offsets, rows, columns
+
+    def _refuse(self, sequences: Sequence[Any]) -> None:
+        for s, sequence in enumerate(sequences):
+            for t, row in enumerate(sequence):
+                n = 1 if isinstance(row, str) else len(row)
+                if n != self.width:
+                    raise DataError(
+                        f"Sequence {s}, position {t} has {n} columns; {self.width} are expected (labels not counted)."
+                    )
+
+    def _numbers(self, columns: list[list[str]]) -> Int32:
+        n = len(columns[0]) if columns else 0
+        numbers = np.empty((len(columns), n), np.int32)
+        for row, known, column in zip(numbers, self._values, columns, strict=True):
+            row[:] = np.fromiter(map(known.get, column, repeat(-1)), np.int32, n)
+        return numbers
+
+    def _batch(self, offsets: NDArray[np.int64], node: Int32, edge: Int32) -> Batch:
+        edges = _regular(edge, self.n_edge_features) if self.templates.conditioned_bigrams else None
+        return Batch(offsets, sparse=_regular(node, self.n_features), edges=edges)
+
+    def feature_names(self) -> Sequence[str]:
+        """The feature strings, by number."""
+        return self._nodes.names()
+
+    def edge_feature_names(self) -> Sequence[str]:
+        """The feature strings of transitions, by number."""
+        return self._edges.names()
+
+    def save(self) -> tuple[dict[str, Any], Arrays]:
+        """Templates, texts, values and keys."""
+        config = {"template": self.templates.text, "dialect": self.templates.dialect, "n_columns": self.width}
+        # Most values are texts themselves; the others are added behind them, for the file only.
+        texts = Texts(self._texts.list)
+        arrays: Arrays = {}
+        for c, known in enumerate(self._values):
+            arrays[f"values.{c}"] = np.array([texts.add(value) for value in known], np.int32)
+        arrays |= {f"texts.{name}": array for name, array in pack_strings(texts.list).items()}
+        arrays |= {f"nodes.{name}": array for name, array in self._nodes.save().items()}
+        arrays |= {f"edges.{name}": array for name, array in self._edges.save().items()}
+        return config | {"n_texts": len(self._texts.list)}, arrays
+
+    @classmethod
+    def load(cls, config: dict[str, Any], arrays: Arrays) -> TemplateFeatures:
+        """The inverse of save."""
+        dialect = cast(Dialect, config["dialect"])
+        features = cls(parse_template(config["template"], "the model's template", dialect), config["n_columns"])
+        texts = unpack_strings({name: arrays[f"texts.{name}"] for name in ("bytes", "lengths")})
+        features._connect(Texts(texts[: config["n_texts"]]))
+        features._values = [
+            {texts[i]: n for n, i in enumerate(arrays[f"values.{c}"].tolist())} for c in range(config["n_columns"])
+        ]
+        for prefix, keys in (("nodes", features._nodes), ("edges", features._edges)):
+            own = {k.removeprefix(prefix + "."): v for k, v in arrays.items() if k.startswith(prefix + ".")}
+            keys.restore(own, [len(known) for known in features._values])
+        return features
+
+
+def _rows(sequences: Sequence[Any]) -> list[tuple[str, ...]]:
+    rows = list(chain.from_iterable(sequences))
+    return [(row,) for row in rows] if rows and isinstance(rows[0], str) else rows
+
+
+def _regular(numbers: Int32, n_features: int) -> Sparse:
+    n, width = numbers.shape
+    indptr = np.arange(n + 1, dtype=np.int64) * width
+    return Sparse(indptr, numbers.ravel(), None, n_features)

@@ -1,0 +1,222 @@
+"""The table of known features of a template program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.features.map import Arrays
+from chainfield.features.program import Program
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+
+# What a slot may read in place of a known text's number (>= 0).
+ABSENT = -1  # its transform gave None: the feature does not exist here
+UNKNOWN = -2  # a text that training never saw
+UNKNOWN_FLAGGED = -3  # the same, and it contains a separator of the templates
+
+# While learning, positions go through the kernel in runs of this many; room for their new keys is made before each.
+CHUNK = 4096
+
+
+class Texts:
+    """Numbers for texts, whichever column or transform they come from: equal texts have equal numbers."""
+
+    def __init__(self, texts: Sequence[str] = ()) -> None:
+        self.list = list(texts)
+        self.number = {text: i for i, text in enumerate(self.list)}
+
+    def add(self, text: str | None) -> int:
+        """The number of a text, a new one if need be; ABSENT for None."""
+        if text is None:
+            return ABSENT
+        found = self.number.setdefault(text, len(self.list))
+        if found == len(self.list):
+            self.list.append(text)
+        return found
+
+
+class KeyTable:
+    """Keys (form, text, text …) of the features of one program, and the tables that its views need."""
+
+    def __init__(self, program: Program, texts: Texts) -> None:
+        self.program = program
+        self.texts = texts
+        self.n_features = 0
+        self._keys = np.empty((0, 1 + program.arity), np.int32)
+        self._number = np.empty(0, np.int32)  # a key's feature; keys whose strings are equal have the same
+        self._hash = np.full(2, -1, np.int32)
+        self._tables: list[Int32] = [np.empty(0, np.int32) for _ in program.views]
+        self._pads = np.full((len(program.views), 2 * program.reach), ABSENT, np.int32)
+        # A feature string can be cut into slots in two ways only if a text contains a separator, or if one template's
+        # beginning continues another's. Such keys are compared as strings.
+        self._separators = {c for i in range(len(program.form)) for text in program.literals(i)[1:-1] for c in text}
+        self._careful = careful_templates(program)
+        self._flagged = np.empty(0, np.bool_)  # (texts,) contains a separator
+        self._strings: dict[str, int] = {}  # features behind such keys, by string
+
+    def see_values(self, values: list[list[str]]) -> None:
+        """Extend the tables of the views to all values of the columns."""
+        for v, view in enumerate(self.program.views):
+            fresh = values[view.column][len(self._tables[v]) :]
+            numbers = np.array([self.texts.add(view.text(value)) for value in fresh], np.int32)
+            self._tables[v] = np.concatenate([self._tables[v], numbers])
+        for v, pads in enumerate(self.program.pad_texts()):
+            self._pads[v] = [self.texts.add(text) for text in pads]
+
+    def _prepare(self) -> None:
+        """What the kernel needs besides keys; made anew whenever texts or values were added."""
+        separators = self._separators
+        self._flagged = np.array([not separators.isdisjoint(t) for t in self.texts.list], np.bool_)
+        self._flat = np.concatenate(self._tables) if self._tables else np.empty(0, np.int32)
+        self._first = np.cumsum([0] + [len(t) for t in self._tables])
+        self._column = np.array([view.column for view in self.program.views], np.int32)
+
+    def learn(self, numbers: Int32, offsets: Int64, min_count: int, *, first: bool) -> Int32:
+        """Feature numbers (N, T); new keys become features if they are frequent enough."""
+        self._prepare()
+        known = n_keys = len(self._keys)
+        out = np.empty((numbers.shape[1], len(self.program.form)), np.int32)
+        none = np.empty((len(self.program.views), 0), np.int32)
+        lo = 0
+        while lo < len(offsets) - 1:
+            hi = max(int(np.searchsorted(offsets, offsets[lo] + CHUNK, side="right")) - 1, lo + 1)
+            room = n_keys + int(offsets[hi] - offsets[lo]) * len(self.program.form)
+            if room > len(self._keys):
+                grown = np.empty((2 * room, self._keys.shape[1]), np.int32)
+                grown[:n_keys] = self._keys[:n_keys]
+                self._keys = grown
+            if 2 * room > len(self._hash):
+                self._rehash(n_keys, 4 * room)
+            n_keys = self._run(numbers, offsets, lo, hi, none, n_keys, True, first, out)
+            lo = hi
+        self._keys = self._keys[:n_keys].copy()
+        return self._settle(out, known, min_count)
+
+    def encode(
+        self,
+        numbers: Int32,
+        offsets: Int64,
+        fresh: list[list[str]],
+        rows: Sequence[Sequence[str]],
+        *,
+        first: bool,
+    ) -> Int32:
+        """Feature numbers (N, T), -1 where a feature is absent or unknown; fresh: values behind the known ones.
+
+        rows: the cells of each position, for the rare keys that must be compared as strings.
+        """
+        program = self.program
+        extra = np.empty((len(program.views), max(map(len, fresh), default=0)), np.int32)
+        get, separators = self.texts.number.get, self._separators
+        for v, view in enumerate(program.views):
+            for i, value in enumerate(fresh[view.column]):
+                text = view.text(value)
+                if text is None:
+                    extra[v, i] = ABSENT
+                else:
+                    extra[v, i] = get(text, UNKNOWN if separators.isdisjoint(text) else UNKNOWN_FLAGGED)
+        out = np.empty((numbers.shape[1], len(program.form)), np.int32)
+        self._run(numbers, offsets, 0, len(offsets) - 1, extra, len(self._keys), False, first, out)
+        careful = np.argwhere(out == UNKNOWN_FLAGGED) if self._separators or self._careful.any() else ()
+        features = np.where(out >= 0, self._number[out], -1) if len(self._number) else np.full_like(out, -1)
+        for at, i in careful:
+            s = int(np.searchsorted(offsets, at, side="right")) - 1
+            a, b = int(offsets[s]), int(offsets[s + 1])
+            string = program.templates[i].expand(rows[a:b], int(at) - a, program.dialect)
+            features[at, i] = -1 if string is None else self._strings.get(string, -1)
+        return features.astype(np.int32, copy=False)
+
+    def _run(
+        self, numbers: Int32, offsets: Int64, lo: int, hi: int, extra: Int32, n_keys: int, insert: bool, first: bool,
+        out: Int32,
+    ) -> int:  # fmt: skip
+        from chainfield.kernels.templates import encode_templates
+
+        p = self.program
+        return int(
+            encode_templates(
+                numbers, offsets, lo, hi, self._flat, self._first, extra, self._pads, self._column, p.form, p.first,
+                p.slot_view, p.slot_offset, p.slot_absolute, p.reach, self._flagged, self._careful, not first,
+                self._keys, n_keys, self._hash, insert, out,
+            )
+        )  # fmt: skip
+
+    def _settle(self, out: Int32, known: int, min_count: int) -> Int32:
+        """Merge keys of equal strings, drop rare features, number the rest; ``out`` holds key numbers."""
+        keys = self._keys
+        representative = np.arange(len(keys))
+        careful = self._careful_keys()
+        strings = self._key_strings(careful)
+        first_of: dict[str, int] = {}
+        for key, string in zip(careful.tolist(), strings, strict=True):
+            representative[key] = first_of.setdefault(string, key)
+        counts = np.bincount(representative[out[out >= 0]], minlength=len(keys))
+        number = np.concatenate([self._number, np.full(len(keys) - known, -1, np.int32)])
+        fresh = (representative == np.arange(len(keys))) & (number < 0) & (counts >= min_count)
+        number[fresh] = self.n_features + np.arange(np.count_nonzero(fresh))
+        number = number[representative].astype(np.int32)
+        self.n_features += int(np.count_nonzero(fresh))
+        self._strings = {s: int(number[k]) for k, s in zip(careful.tolist(), strings, strict=True) if number[k] >= 0}
+        keep = number >= 0
+        self._keys, self._number = keys[keep].copy(), number[keep]
+        self._rehash(len(self._keys), 2 * len(self._keys) + 2)
+        return np.where(out >= 0, number[out], -1).astype(np.int32) if len(keys) else np.full_like(out, -1)
+
+    def _rehash(self, n_keys: int, size: int) -> None:
+        from chainfield.kernels.templates import rebuild_table
+
+        self._hash = np.empty(1 << size.bit_length(), np.int32)
+        rebuild_table(self._keys, n_keys, self._hash)
+
+    def _careful_keys(self) -> Int64:
+        texts = self._keys[:, 1:]
+        forms = np.zeros(int(self.program.form.max(initial=-1)) + 1, np.bool_)
+        forms[self.program.form[self._careful]] = True
+        flagged = np.append(self._flagged, False)[texts].any(1) & (texts[:, 1:] >= 0).any(1)
+        return np.flatnonzero(flagged | forms[self._keys[:, 0]]) if len(self._keys) else np.empty(0, np.int64)
+
+    def _key_strings(self, keys: Int64) -> list[str]:
+        template_of = {form: i for i, form in reversed(list(enumerate(self.program.form.tolist())))}
+        texts = self.texts.list
+        rows = self._keys[keys].tolist()
+        return [self.program.string(template_of[form], [texts[t] for t in slots if t >= 0]) for form, *slots in rows]
+
+    def names(self) -> list[str]:
+        """Feature strings by number."""
+        _, first = np.unique(self._number, return_index=True)
+        return self._key_strings(first)
+
+    def save(self) -> Arrays:
+        """Keys and tables; everything else follows from them."""
+        tables = np.concatenate(self._tables) if self._tables else np.empty(0, np.int32)
+        return {"keys": self._keys, "number": self._number, "tables": tables, "pads": self._pads}
+
+    def restore(self, arrays: Arrays, n_values: list[int]) -> None:
+        """The inverse of save; n_values: how many values each column has."""
+        self._keys, self._number = np.ascontiguousarray(arrays["keys"]), arrays["number"]
+        self._pads = np.ascontiguousarray(arrays["pads"])
+        cuts = np.cumsum([n_values[view.column] for view in self.program.views])[:-1]
+        self._tables = np.split(arrays["tables"], cuts) if self.program.views else []
+        self.n_features = int(self._number.max(initial=-1)) + 1
+        self._prepare()
+        self._rehash(len(self._keys), 2 * len(self._keys) + 2)
+        careful = self._careful_keys()
+        strings = self._key_strings(careful)
+        self._strings = dict(zip(strings, self._number[careful].tolist(), strict=True))
+
+
+def careful_templates(program: Program) -> NDArray[np.bool_]:
+    """(T,) templates whose strings another template could write too, or whose slots touch each other."""
+    literals = [program.literals(i) for i in range(len(program.form))]
+    careful = np.zeros(len(literals), np.bool_)
+    for i, own in enumerate(literals):
+        careful[i] |= any(text == "" for text in own[1:-1])
+        for j, other in enumerate(literals):
+            # A template without slots writes one string, which a longer beginning cannot equal.
+            if own != other and len(own) > 1 and other[0].startswith(own[0]):
+                careful[i] = careful[j] = True
+    return careful

@@ -1,0 +1,73 @@
+"""The contract of feature maps: the user's sequences in, a batch of numbers out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.features.batch import Batch
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class FeatureMap(ABC):
+    """Learns which features there are, then is locked: encoding never adds any, and unknown ones are ignored."""
+
+    kind: ClassVar[str]
+    #: Sparse features of positions, columns of numbers, and features of transitions.
+    n_features: int = 0
+    n_columns: int = 0
+    n_edge_features: int = 0
+    #: Whether label pairs are scored by themselves (templates may leave that out).
+    plain_transitions: bool = True
+
+    @abstractmethod
+    def learn(self, sequences: Any, min_count: int = 1) -> Batch:
+        """Add the features of these sequences (those that occur at ``min_count`` positions or more), and encode."""
+
+    @abstractmethod
+    def encode(self, sequences: Any) -> Batch:
+        """Encode with what was learned; safe to call from several threads."""
+
+    @abstractmethod
+    def feature_names(self) -> Sequence[str]:
+        """Names of the sparse features, or of the columns, by number."""
+
+    def edge_feature_names(self) -> Sequence[str]:
+        """Names of the transition features, by number."""
+        return []
+
+    @abstractmethod
+    def save(self) -> tuple[dict[str, Any], Arrays]:
+        """Settings (ready for JSON) and arrays from which :meth:`load` makes an equal map."""
+
+    @classmethod
+    @abstractmethod
+    def load(cls, config: dict[str, Any], arrays: Arrays) -> FeatureMap:
+        """The inverse of :meth:`save`."""
+
+
+def offsets_of(lengths: Sequence[int]) -> NDArray[np.int64]:
+    """Where sequences of these lengths start, and the end."""
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def pack_strings(strings: Sequence[str]) -> Arrays:
+    """Strings as one array of bytes with the lengths beside it."""
+    encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
+    lengths = np.array([len(b) for b in encoded], np.uint32)
+    return {"bytes": np.frombuffer(b"".join(encoded), np.uint8), "lengths": lengths}
+
+
+def unpack_strings(arrays: Arrays) -> list[str]:
+    """The inverse of :func:`pack_strings`."""
+    whole = arrays["bytes"].tobytes()
+    ends = np.cumsum(arrays["lengths"], dtype=np.int64).tolist()
+    if ends and ends[-1] == len(whole) and whole.isascii():  # slicing text is cheaper than decoding pieces
+        text = whole.decode("ascii")
+        return [text[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+    return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in zip([0, *ends[:-1]], ends, strict=True)]

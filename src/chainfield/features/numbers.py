@@ -1,0 +1,128 @@
+"""Numbers as features: dense arrays and SciPy sparse matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, final
+
+import numpy as np
+
+from chainfield.errors import DataError
+from chainfield.features.batch import Batch, Sparse, check_finite
+from chainfield.features.map import Arrays, FeatureMap, offsets_of
+
+
+@final
+class DenseFeatures(FeatureMap):
+    """Every position is a row of D numbers; a sequence is a (length, D) array."""
+
+    kind: ClassVar[str] = "dense"
+
+    def __init__(self, n_columns: int = 0) -> None:
+        self.n_columns = n_columns
+
+    def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
+        """Remember the number of columns."""
+        batch = _stack(sequences, self.n_columns or None)
+        assert batch.dense is not None
+        self.n_columns = batch.dense.shape[1]
+        return batch
+
+    def encode(self, sequences: Sequence[Any]) -> Batch:
+        """Lay the arrays end to end."""
+        return _stack(sequences, self.n_columns)
+
+    def feature_names(self) -> Sequence[str]:
+        """x0, x1, …"""
+        return [f"x{i}" for i in range(self.n_columns)]
+
+    def save(self) -> tuple[dict[str, Any], Arrays]:
+        """The number of columns."""
+        return {"n_columns": self.n_columns}, {}
+
+    @classmethod
+    def load(cls, config: dict[str, Any], arrays: Arrays) -> DenseFeatures:
+        """From the number of columns."""
+        return cls(config["n_columns"])
+
+
+def _stack(sequences: Sequence[Any], n_columns: int | None) -> Batch:
+    arrays = []
+    for s, sequence in enumerate(sequences):
+        try:
+            rows = np.asarray(sequence, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise DataError(f"Sequence {s} cannot be read as numbers; every position needs a row of numbers.") from None
+        if rows.ndim != 2:
+            raise DataError(f"Sequence {s} has shape {rows.shape}; expected (positions, columns).")
+        if n_columns is not None and rows.shape[1] != n_columns:
+            raise DataError(f"Sequence {s} has {rows.shape[1]} columns; expected {n_columns}.")
+        n_columns = rows.shape[1]
+        arrays.append(rows)
+    offsets = offsets_of([len(a) for a in arrays])
+    dense = np.concatenate(arrays) if arrays else np.empty((0, n_columns or 0))
+    check_finite(dense, offsets, "the array")
+    return Batch(offsets, dense=np.ascontiguousarray(dense))
+
+
+@final
+class SparseFeatures(FeatureMap):
+    """Every position is a row of a SciPy sparse matrix with F columns; a sequence is a (length, F) matrix."""
+
+    kind: ClassVar[str] = "sparse"
+
+    def __init__(self, n_features: int = 0) -> None:
+        self.n_features = n_features
+
+    def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
+        """Remember the number of columns; ``min_count`` leaves rare ones without values."""
+        batch = _rows(sequences, self.n_features or None)
+        assert batch.sparse is not None
+        self.n_features = batch.sparse.n_features
+        if min_count > 1:
+            counts = np.bincount(batch.sparse.indices, minlength=self.n_features)
+            kept = np.where(counts[batch.sparse.indices] >= min_count, batch.sparse.indices, -1)
+            sparse = Sparse(batch.sparse.indptr, kept.astype(np.int32), batch.sparse.values, self.n_features)
+            return Batch(batch.offsets, sparse)
+        return batch
+
+    def encode(self, sequences: Sequence[Any]) -> Batch:
+        """Lay the matrices end to end."""
+        return _rows(sequences, self.n_features)
+
+    def feature_names(self) -> Sequence[str]:
+        """x0, x1, …"""
+        return [f"x{i}" for i in range(self.n_features)]
+
+    def save(self) -> tuple[dict[str, Any], Arrays]:
+        """The number of columns."""
+        return {"n_features": self.n_features}, {}
+
+    @classmethod
+    def load(cls, config: dict[str, Any], arrays: Arrays) -> SparseFeatures:
+        """From the number of columns."""
+        return cls(config["n_features"])
+
+
+def _rows(sequences: Sequence[Any], n_features: int | None) -> Batch:
+    from scipy import sparse as sp
+
+    matrix: Any
+    for s, matrix in enumerate(sequences):
+        if not hasattr(matrix, "tocsr") or matrix.ndim != 2:
+            raise DataError(f"Sequence {s} is not a two-dimensional sparse matrix, as the ones before it were.")
+        if n_features is not None and matrix.shape[1] != n_features:
+            raise DataError(f"Sequence {s} has {matrix.shape[1]} columns; expected {n_features}.")
+        n_features = matrix.shape[1]
+    offsets = offsets_of([m.shape[0] for m in sequences])
+    whole = sp.vstack(list(sequences), format="csr") if len(sequences) else sp.csr_array((0, n_features or 0))
+    whole.sum_duplicates()
+    values = np.ascontiguousarray(whole.data, dtype=np.float64)
+    if not np.isfinite(values).all():
+        entry = int(np.argmin(np.isfinite(values)))
+        row_values = np.zeros(int(offsets[-1]))
+        row_values[int(np.searchsorted(whole.indptr, entry, side="right")) - 1] = np.nan
+        check_finite(row_values, offsets, "the matrix")
+    indptr, indices = whole.indptr.astype(np.int64), whole.indices.astype(np.int32)
+    plain = bool((values == 1.0).all())
+    return Batch(offsets, Sparse(indptr, indices, None if plain else values, int(n_features or 0)))

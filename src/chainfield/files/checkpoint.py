@@ -1,0 +1,65 @@
+"""Checkpoints: a training under way, so that it can be resumed to the last bit."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from chainfield.errors import ModelFileError
+from chainfield.problem import Problem
+from chainfield.trainers import Session, Trainer
+
+from .container import read_container, write_container
+
+KIND = "checkpoint"
+VERSION = 1
+
+
+def fingerprint(problem: Problem, settings: dict[str, Any]) -> str:
+    """Tells whether data and settings are those of the checkpoint."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
+    batch = problem.batch
+    arrays = [batch.offsets, problem.targets.clamp.index, problem.targets.weight]
+    for sparse in (batch.sparse, batch.edges):
+        if sparse is not None:
+            arrays += [sparse.indptr, sparse.indices, sparse.weights()]
+    if batch.dense is not None:
+        arrays.append(batch.dense)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def saver(path: str | os.PathLike[str], mark: str, every: float) -> Callable[[Session], None]:
+    """A function that writes a checkpoint when ``every`` seconds have passed since the last one."""
+    last = time.monotonic()
+
+    def save(session: Session) -> None:
+        nonlocal last
+        if time.monotonic() - last >= every:
+            save_checkpoint(path, session, mark)
+            last = time.monotonic()
+
+    return save
+
+
+def save_checkpoint(path: str | os.PathLike[str], session: Session, mark: str) -> None:
+    """Write a checkpoint atomically."""
+    arrays, plain = session.pack()
+    write_container(path, KIND, VERSION, {"mark": mark, **plain}, arrays)
+
+
+def load_checkpoint(path: str | os.PathLike[str], trainer: Trainer[Any], mark: str) -> Session:
+    """Read a checkpoint of the same training."""
+    config, arrays = read_container(path, KIND, VERSION)
+    if config.get("mark") != mark:
+        raise ModelFileError(
+            f"{path} belongs to a training with other data or settings; resume with the same ones, or remove it."
+        )
+    return Session.unpack(trainer.state_type, arrays, config)

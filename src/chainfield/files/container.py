@@ -1,0 +1,172 @@
+"""A safetensors file with a JSON description: written atomically, read by memory mapping, never pickle.
+
+safetensors itself checks the header and the bounds of every tensor; this module adds one metadata entry,
+``chainfield``, with the file's kind and version, a description, and a digest of all tensor bytes, so that damage is noticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import mmap
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import ModelFileError
+
+Arrays = dict[str, NDArray[Any]]
+KEY = "chainfield"
+_DTYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "u1",
+    "BOOL": "?",
+}
+
+
+def _digest(pieces: list[tuple[str, NDArray[Any]]]) -> str:
+    digest = hashlib.sha256()
+    for name, array in sorted(pieces, key=lambda piece: piece[0]):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+    return digest.hexdigest()
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written, before any work is done."""
+    target = Path(path)
+    folder = target.parent
+    if not folder.is_dir():
+        raise ModelFileError(f"{target}: the folder {folder} does not exist; create it first.")
+    if target.is_dir():
+        raise ModelFileError(f"{target} is a folder; give the name of a file.")
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{target.name}."):
+            pass
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError
+    except OSError as error:
+        reason = error.strerror or "permission denied"
+        raise ModelFileError(f"{target} cannot be written ({reason}); choose another place.") from None
+
+
+def write_container(
+    path: str | os.PathLike[str], kind: str, version: int, config: dict[str, Any], arrays: Arrays
+) -> None:
+    """Write a file as a whole or not at all: an old file stays as it was if anything fails.
+
+    The same content gives the same bytes.
+    """
+    from safetensors.numpy import save
+
+    contents = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    description = {
+        "kind": kind,
+        "version": version,
+        "config": config,
+        "sha256": _digest(list(contents.items())),
+    }
+    # One entry: safetensors does not keep several in a definite order.
+    metadata = {KEY: json.dumps(description, ensure_ascii=False, sort_keys=True, separators=(",", ":"))}
+    data = save(contents, metadata)
+    target = Path(path)
+    check_writable(target)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, target)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise ModelFileError(f"{target} could not be written: {error.strerror}.") from None
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_container(path: str | os.PathLike[str], kind: str, version: int) -> tuple[dict[str, Any], Arrays]:
+    """Description and arrays; the arrays are views into the memory-mapped file (copied only if written to)."""
+    target = Path(path)
+    if not target.exists():
+        raise FileNotFoundError(f"There is no file {target}.")
+    if target.is_dir():
+        raise ModelFileError(f"{target} is a folder, not a model file.")
+    header = _header(target)
+    description = _description(target, header, kind, version)
+    arrays = _views(target, header)
+    if _digest(list(arrays.items())) != description.get("sha256"):
+        raise ModelFileError(f"{target} is damaged: its contents do not match its checksum. Make or fetch it again.")
+    return dict(description["config"]), arrays
+
+
+def _header(target: Path) -> dict[str, Any]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(target, "np"):
+            pass  # checks header, names, types and bounds
+        with open(target, "rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(size))
+    except PermissionError:
+        raise ModelFileError(f"{target} cannot be read: permission denied.") from None
+    except (SafetensorError, OSError, ValueError) as error:
+        raise ModelFileError(
+            f"{target} is not a chainfield file, or is cut off: {error}. Make or fetch it again."
+        ) from None
+    return {"start": 8 + size, "entries": header}
+
+
+def _description(target: Path, header: dict[str, Any], kind: str, version: int) -> dict[str, Any]:
+    try:
+        description = json.loads(header["entries"]["__metadata__"][KEY])
+        found_kind, found_version = description["kind"], int(description["version"])
+        if not isinstance(description["config"], dict):
+            raise TypeError
+    except (KeyError, TypeError, ValueError):
+        raise ModelFileError(f"{target} is a safetensors file, but chainfield did not write it.") from None
+    if found_kind != kind:
+        raise ModelFileError(f"{target} is a {found_kind} file; a {kind} file is expected here.")
+    if found_version > version:
+        raise ModelFileError(
+            f"{target} was written by a newer chainfield (format {found_version}, this one reads up to {version}); "
+            "upgrade with: pip install -U chainfield."
+        )
+    return dict(description)
+
+
+def _views(target: Path, header: dict[str, Any]) -> Arrays:
+    arrays: Arrays = {}
+    with open(target, "rb") as file:
+        # Copy-on-write, because kernels are compiled for writable arrays; nothing ever writes to them.
+        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+    for name, entry in header["entries"].items():
+        if name == "__metadata__":
+            continue
+        dtype = _DTYPES.get(entry["dtype"])
+        if dtype is None:
+            raise ModelFileError(
+                f"{target}: the tensor {name!r} has the type {entry['dtype']}, which is not used here."
+            )
+        begin = header["start"] + entry["data_offsets"][0]
+        shape = tuple(entry["shape"])
+        count = int(np.prod(shape, dtype=np.int64))
+        arrays[name] = np.frombuffer(whole, dtype, count, begin).reshape(shape) if count else np.empty(shape, dtype)
+    return arrays

@@ -1,0 +1,48 @@
+"""Which features occur with which sets of labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .jit import kernel
+
+
+@kernel
+def feature_sets(indptr: Any, indices: Any, index: Any, n_features: int, n_sets: int) -> Any:
+    """Distinct codes feature · n_sets + set over all positions, ascending; index (N,), -1: leave a position out.
+
+    Sorts by counting: occurrences are gathered a feature at a time, then a stamp a set tells repetitions.
+    """
+    first = np.zeros(n_features + 1, np.int64)
+    for t in range(len(index)):
+        if index[t] >= 0:
+            for i in range(indptr[t], indptr[t + 1]):
+                if indices[i] >= 0:
+                    first[indices[i] + 1] += 1
+    for f in range(n_features):
+        first[f + 1] += first[f]
+    total = first[n_features]
+    sets = np.empty(total, np.int32)
+    place = first[:-1].copy()
+    for t in range(len(index)):
+        if index[t] >= 0:
+            for i in range(indptr[t], indptr[t + 1]):
+                f = indices[i]
+                if f >= 0:
+                    sets[place[f]] = index[t]
+                    place[f] += 1
+    stamp = np.full(n_sets, -1, np.int64)
+    codes = np.empty(total, np.int64)
+    n = 0
+    for f in range(n_features):
+        start = n
+        for i in range(first[f], first[f + 1]):
+            s = sets[i]
+            if stamp[s] != f:
+                stamp[s] = f
+                codes[n] = f * n_sets + s
+                n += 1
+        codes[start:n].sort()
+    return codes[:n].copy()

@@ -1,0 +1,135 @@
+"""Features of text by integers: a template's slots are looked up as a short key in a hash table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .jit import inner, kernel
+
+_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+@inner
+def mix(state: Any, value: int) -> Any:
+    """One round of a multiplicative hash."""
+    state = (state ^ np.uint64(value + 3)) * _MULTIPLIER
+    return state ^ (state >> _SHIFT)
+
+
+@inner
+def find(table: Any, keys: Any, key: Any, n: int, hashed: Any) -> int:
+    """The slot of ``table`` (a power of two, -1: empty) that holds the key or where it would go."""
+    mask = np.uint64(len(table) - 1)
+    place = hashed & mask
+    while True:
+        f = table[place]
+        if f < 0:
+            return np.int64(place)
+        same = True
+        for i in range(n):
+            if keys[f, i] != key[i]:
+                same = False
+                break
+        if same:
+            return np.int64(place)
+        place = (place + np.uint64(1)) & mask
+
+
+@kernel
+def rebuild_table(keys: Any, n: int, table: Any) -> None:
+    """Fill a hash table with the first n rows of ``keys`` (F, 1 + arity)."""
+    for i in range(len(table)):
+        table[i] = -1
+    width = keys.shape[1]
+    for f in range(n):
+        hashed = np.uint64(0)
+        for i in range(width):
+            hashed = mix(hashed, keys[f, i])
+        table[find(table, keys, keys[f], width, hashed)] = f
+
+
+@kernel
+def encode_templates(
+    values: Any, offsets: Any, lo: int, hi: int, tables: Any, table_first: Any, extra: Any, pads: Any, column: Any,
+    form: Any, first: Any, slot_view: Any, slot_offset: Any, slot_absolute: Any, reach: int, flagged: Any,
+    careful: Any, skip_first: bool, keys: Any, n_keys: int, table: Any, insert: bool, out: Any,
+) -> int:  # fmt: skip
+    """Key numbers of sequences lo:hi into ``out`` (N, T). Returns the number of keys.
+
+    values (C, N): numbers of the columns' values; tables: a view's texts by value, from table_first[v] on, and
+    ``extra`` (V, new values) for those behind; pads (V, 2 reach); column (V,); form, first, slot_*: the program; keys
+    (capacity, 1 + arity): known features; ``insert`` adds new ones, for which there must be room. A text is a number
+    >= 0, -1 absent, -2 unknown, -3 unknown and with a separator inside; ``flagged`` texts are known and have one
+    inside. In ``out``, -1 stands for absent or unknown, -3 for unknown but to be compared as a string. With
+    ``skip_first`` the first position of a sequence has no features (label pairs start at the second).
+    """
+    width = keys.shape[1]
+    key = np.empty(width, np.int32)
+    n_templates = len(form)
+    for s in range(lo, hi):
+        a = offsets[s]
+        n = offsets[s + 1] - a
+        for t in range(n):
+            for i in range(n_templates):
+                out[a + t, i] = -1
+                if skip_first and t == 0:
+                    continue
+                key[0] = form[i]
+                hashed = mix(np.uint64(0), key[0])
+                several = first[i + 1] - first[i] > 1
+                unsure = careful[i]
+                absent = False
+                unknown = False
+                m = 1
+                for j in range(first[i], first[i + 1]):
+                    v = slot_view[j]
+                    p = t + slot_offset[j]
+                    if slot_absolute[j]:
+                        p = slot_offset[j] + n if slot_offset[j] < 0 else slot_offset[j] - 1
+                    if p < 0:
+                        text = pads[v, min(-p, reach) - 1]
+                    elif p >= n:
+                        text = pads[v, reach + min(p - n + 1, reach) - 1]
+                    else:
+                        value = values[column[v], a + p]
+                        known = table_first[v + 1] - table_first[v]
+                        if value < known:
+                            text = tables[table_first[v] + value]
+                        else:
+                            text = extra[v, value - known]
+                    if text == -1:
+                        absent = True
+                        break
+                    if text < 0:
+                        unknown = True
+                        unsure = unsure or (several and text == -3)
+                        continue
+                    unsure = unsure or (several and flagged[text])
+                    key[m] = text
+                    hashed = mix(hashed, text)
+                    m += 1
+                if absent:
+                    continue
+                if unknown:
+                    if unsure:
+                        out[a + t, i] = -3
+                    continue
+                while m < width:
+                    key[m] = -1
+                    hashed = mix(hashed, -1)
+                    m += 1
+                place = find(table, keys, key, width, hashed)
+                if table[place] < 0:
+                    if not insert:
+                        if unsure:
+                            out[a + t, i] = -3
+                        continue
+                    for k in range(width):
+                        keys[n_keys, k] = key[k]
+                    table[place] = n_keys
+                    n_keys += 1
+                out[a + t, i] = table[place]
+    return n_keys

@@ -1,0 +1,128 @@
+"""From hyper-parameters and training data to the parts of a chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import ConfigError
+from chainfield.features.batch import Batch, Sparse
+from chainfield.features.map import FeatureMap
+from chainfield.potentials import Clamp
+from chainfield.scorers import (
+    Boundary,
+    DenseLinear,
+    EdgeFeatures,
+    Pairs,
+    Scorer,
+    SparseLinear,
+    Transition,
+    all_pairs,
+    compact_ties,
+    seen_pairs,
+)
+from chainfield.states import Rules, StateSpace, forbid, restrict
+from chainfield.states.schemes import detect_scheme, scheme_rules
+
+from .tagger import Tagger
+from .transfer import edge_row_numbers, old_pairs, row_numbers, unite_pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a model is composed from: the features, the encoded data, and what is known of its labels."""
+
+    features: FeatureMap
+    batch: Batch
+    clamp: Clamp
+    labels: tuple[Any, ...]
+    previous: Tagger | None = None  # when training goes on from a fitted model: all its weights stay
+
+
+def label_rules(
+    labels: tuple[Any, ...],
+    scheme: str | None,
+    forbidden: Iterable[tuple[Any, Any]] | None,
+    sequences: Iterable[Any] = (),
+) -> Rules | None:
+    """The rules of a tagging scheme and of the user together; None if there are none."""
+    rules: Rules | None = None
+    if scheme == "auto":
+        known = [s for s in sequences if all(isinstance(label, str) for label in s)]
+        scheme = detect_scheme(labels, known) if all(isinstance(label, str) for label in labels) else None
+    if scheme is not None:
+        found = scheme_rules(labels, scheme)
+        rules = Rules(found.start.copy(), found.end.copy(), found.edge.copy())
+    if forbidden is not None:
+        own = forbid(labels, forbidden)
+        rules = own if rules is None else rules & own
+    return rules
+
+
+def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:
+    """The space under the rules, if there are any."""
+    return space if rules is None else restrict(space, rules)
+
+
+def linear_emissions(material: Material, space: StateSpace, *, all_features: bool, boundary: bool) -> list[Scorer]:
+    """Linear scores of whatever features there are."""
+    scorers: list[Scorer] = []
+    batch, features, previous = material.batch, material.features, material.previous
+    if batch.sparse is not None:
+        if all_features:
+            pairs = all_pairs(features.n_features, space.n_rows)
+        else:
+            pairs = known_pairs(batch.sparse, material.clamp, space.n_rows)
+            if previous is not None:
+                pairs = unite_pairs(old_pairs(previous, SparseLinear), pairs, row_numbers(previous, material.labels))
+        scorers.append(SparseLinear(pairs, space.n_rows))
+    if batch.dense is not None:
+        scorers.append(DenseLinear(features.n_columns, space.n_rows))
+    if boundary:
+        scorers.append(Boundary(space.n_rows))
+    if not scorers:
+        raise ConfigError("The data have no features at all.")
+    return scorers
+
+
+def known_pairs(sparse: Sparse, clamp: Clamp, n_rows: int) -> Pairs:
+    """Pairs of features and rows seen together; positions with unknown labels tell nothing."""
+    is_open = np.asarray(clamp.table.all(axis=1)) & (n_rows > 1)
+    index = np.where(is_open[clamp.index], -1, clamp.index).astype(np.int32)
+    return seen_pairs(sparse, clamp.table, index)
+
+
+def transitions(material: Material, space: StateSpace, *, all_transitions: bool) -> list[Scorer]:
+    """Shared transition weights (pairs, and triples in a second-order space) and input-conditioned ones."""
+    scorers: list[Scorer] = []
+    batch, previous = material.batch, material.previous
+    into = edges_into(material.clamp, batch.offsets, space)
+    if material.features.plain_transitions:
+        keep = np.ones(space.n_edge_rows, np.bool_)
+        if not all_transitions:
+            keep = np.bincount(into + 1, minlength=space.n_edge_rows + 1)[1:] > 0
+        scorers.append(Transition(compact_ties(keep, space.edge_row)))
+        if space.n_edges > space.n_edge_rows:
+            scorers.append(Transition(np.arange(space.n_edges, dtype=np.int32), name="transition2"))
+    if batch.edges is not None:
+        pairs = seen_pairs(batch.edges, np.eye(space.n_edge_rows, dtype=np.bool_), into)
+        if previous is not None:
+            numbers = edge_row_numbers(previous, space, material.labels)
+            pairs = unite_pairs(old_pairs(previous, EdgeFeatures), pairs, numbers)
+        scorers.append(EdgeFeatures(pairs, space.edge_row))
+    return scorers
+
+
+def edges_into(clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace) -> NDArray[np.int32]:
+    """(N,) the first-order edge (edge row) into each position where both labels are known; else -1."""
+    table = np.full((space.n_rows, space.n_rows), -1, np.int32)
+    table[space.row_of[space.src], space.row_of[space.dst]] = space.edge_row
+    rows = clamp.single_row[clamp.index]
+    before = np.full_like(rows, -1)
+    before[1:] = rows[:-1]
+    before[offsets[:-1][np.diff(offsets) > 0]] = -1
+    return np.where((rows >= 0) & (before >= 0), table[before, rows], -1).astype(np.int32)

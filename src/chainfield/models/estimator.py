@@ -1,0 +1,386 @@
+"""What all taggers of the library share: training, prediction, inspection, saving, in scikit-learn's manner."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from chainfield.errors import ConfigError, ConvergenceWarning, DataError
+from chainfield.features.batch import Batch
+from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
+from chainfield.files.container import check_writable
+from chainfield.files.model import load_tagger, save_tagger
+from chainfield.metrics import evaluate
+from chainfield.metrics.scores import has_spans
+from chainfield.objectives import Targets, hamming_cost, objective_named
+from chainfield.potentials import Clamp
+from chainfield.problem import Problem, count_jobs
+from chainfield.scorers import Chain
+from chainfield.states import StateSpace
+from chainfield.tasks import Tagging, labels_in, ordered_labels
+from chainfield.trainers import Progress, begin, make_trainer, resolve_trainer, run
+
+from . import names
+from .compose import Material
+from .confidence import Confidence, confidences
+from .explanation import Explanation, explain
+from .inputs import choose_map, split_sequences
+from .tagger import Tagger
+from .transfer import carry_over
+
+Float = NDArray[np.float64]
+CHECKPOINT_SECONDS = 10.0
+DEFAULT_L2 = 0.5
+
+
+class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the taggers. A subclass stores its hyper-parameters and says which chain they stand for."""
+
+    tagger_: Tagger
+
+    # Hyper-parameters that every tagger has; subclasses store them in their constructors.
+    objective: str
+    trainer: str
+    margin: float
+    l1: float
+    l2: float | None
+    max_iter: int | None
+    tol: float | None
+    learning_rate: float | None
+    batch_size: int | None
+    average_from: int | None
+    patience: int | None
+    template: Any
+    min_count: int
+    class_weight: Any
+    warm_start: bool
+    random_state: Any
+    n_jobs: int | None
+    verbose: int | bool
+
+    @abstractmethod
+    def _space(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> StateSpace:
+        """The state space of these hyper-parameters over some labels."""
+
+    @abstractmethod
+    def _chain(self, material: Material, space: StateSpace) -> Chain:
+        """The scorers of these hyper-parameters."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        lengths: Sequence[int] | None = None,
+        X_dev: Any = None,
+        y_dev: Any = None,
+        callback: Callable[[Progress], None] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> ChainTagger:
+        """Train on sequences X and their labels y (None: unknown, a set: one of these).
+
+        X is a list of sequences. A sequence is a list of dicts or of lists of strings (attributes), a list of tuples
+        or strings (columns of text), a two-dimensional array, or a SciPy sparse matrix. With ``lengths``, X and y hold
+        all positions end to end.
+        ``X_dev``, ``y_dev``: development data; the parameters with the best score on them are kept.
+        ``checkpoint``: a file that is written every few seconds, from which ``resume=True`` continues.
+        """
+        self._fit(X, y, sample_weight, lengths, X_dev, y_dev, callback, checkpoint, resume, self._warm(), None)
+        return self
+
+    def partial_fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, classes: Sequence[Any] | None = None
+    ) -> ChainTagger:
+        """Go on training with more data: one pass (or ``max_iter`` of them) over these sequences, from where we stand.
+
+        New features and labels are added to the model; ``classes`` announces labels that will come later.
+        """
+        self._fit(X, y, sample_weight, None, None, None, None, None, False, getattr(self, "tagger_", None), classes)
+        return self
+
+    def _warm(self) -> Tagger | None:
+        return getattr(self, "tagger_", None) if self.warm_start else None
+
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, lengths: Sequence[int] | None, X_dev: Any, y_dev: Any,
+        callback: Callable[[Progress], None] | None, checkpoint: Any, resume: bool, previous: Tagger | None,
+        classes: Sequence[Any] | None,
+    ) -> None:  # fmt: skip
+        partial = classes is not None or (previous is not None and not self.warm_start)
+        self._check_settings()
+        sequences = split_sequences(X, lengths)
+        targets = split_sequences(y, lengths, "y")
+        features = previous.features if previous is not None else choose_map(sequences, self.template)
+        seen = labels_in(targets)
+        old = previous.task.labels if previous is not None else ()
+        labels = ordered_labels([*old, *(classes or ()), *seen])
+        if not labels:
+            raise DataError("y holds no label at all; at least one position needs a known label.")
+        task = Tagging(labels)
+        space = self._space(labels, targets)
+        batch = features.learn(sequences, self.min_count)
+        clamp = task.clamp(space, targets, batch.offsets)
+        chain = self._chain(Material(features, batch, clamp, labels, previous), space)
+        problem = self._problem(chain, batch, clamp, labels, sample_weight)
+        seed = self._seed()
+        theta = chain.start(np.random.default_rng(seed))
+        if previous is not None:
+            carry_over(previous, chain, labels, theta)
+        name = resolve_trainer(self.trainer, problem.objective, self.l1)
+        if partial and self.trainer == "auto":
+            name = "sgd" if problem.objective.smooth else "averaged"
+        trainer = make_trainer(
+            name,
+            smooth=problem.objective.smooth,
+            max_iter=1 if partial and self.max_iter is None else self.max_iter,
+            tol=self.tol,
+            seed=seed,
+            rate=self.learning_rate,
+            batch_size=self.batch_size,
+            average_from=self.average_from,
+        )
+        trainer.check(problem)
+
+        def make(parameters: Float) -> Tagger:
+            return Tagger(features, task, chain, parameters, problem.objective.how, problem.n_jobs)
+
+        dev_score = None
+        if X_dev is not None:
+            dev_score = _dev_scorer(make, split_sequences(X_dev, None, "X_dev"), y_dev, labels)
+        save, session = None, None
+        if checkpoint is not None:
+            check_writable(checkpoint)
+            mark = fingerprint(problem, self._settings() | {"labels": repr(labels)})
+            if resume and Path(checkpoint).exists():
+                session = load_checkpoint(checkpoint, trainer, mark)
+            save = saver(checkpoint, mark, CHECKPOINT_SECONDS)
+        if session is None:
+            session = begin(trainer, problem, theta)
+        watch = callback if callback is not None else _printer if self.verbose else None
+        try:
+            run(trainer, problem, session, dev_score=dev_score, patience=self.patience, watch=watch, save=save)
+        finally:  # an interrupted training leaves its best parameters behind
+            self.tagger_ = make(session.best)
+            self.trainer_ = name
+            self.n_iter_ = session.state.iteration
+            self.history_ = session.history
+            self.best_iteration_ = session.best_iteration
+            self.stop_reason_ = session.reason or "interrupted"
+        if not session.state.done and self.max_iter is None and not trainer.online:
+            warnings.warn(
+                f"Training stopped after {trainer.max_iter} iterations before it converged; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _check_settings(self) -> None:
+        objective_named(self.objective)
+        for name in ("margin", "min_count"):
+            if not getattr(self, name) >= 0:
+                raise ConfigError(f"{name} is {getattr(self, name)}; it must be 0 or larger.")
+        if self.max_iter is not None and self.max_iter < 1:
+            raise ConfigError(f"max_iter is {self.max_iter}; at least one iteration is needed.")
+        for name in ("tol", "learning_rate"):
+            value = getattr(self, name)
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise ConfigError(f"{name} is {value}; it must be a positive number.")
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if state is None:
+            return 0
+        if isinstance(state, np.random.RandomState):
+            return int(state.randint(2**31 - 1))
+        if isinstance(state, np.random.Generator):
+            return int(state.integers(2**31 - 1))
+        return int(state)
+
+    def _problem(
+        self, chain: Chain, batch: Batch, clamp: Clamp, labels: tuple[Any, ...], sample_weight: Any
+    ) -> Problem:
+        objective = objective_named(self.objective)
+        weight = np.ones(batch.n_sequences) if sample_weight is None else np.asarray(sample_weight, np.float64)
+        if weight.shape != (batch.n_sequences,):
+            raise DataError(
+                f"sample_weight has shape {weight.shape}; one weight for each of {batch.n_sequences} sequences."
+            )
+        if not (np.isfinite(weight).all() and (weight >= 0).all()):
+            raise DataError("sample_weight must be finite and not negative.")
+        cost = hamming_cost(chain.space, clamp.table, self.margin) if objective.uses_cost else None
+        return Problem(
+            chain,
+            objective,
+            batch,
+            Targets(clamp, weight, cost),
+            l1=self.l1,
+            l2=(DEFAULT_L2 if objective.smooth else 0.0) if self.l2 is None else self.l2,
+            offset=self._prior_shift(chain.space, clamp, labels),
+            n_jobs=count_jobs(self.n_jobs),
+        )
+
+    def _prior_shift(self, space: StateSpace, clamp: Clamp, labels: tuple[Any, ...]) -> Float | None:
+        """Class weights as a shift of the label prior.
+
+        Training with scores minus log w and predicting without it multiplies a label's odds by its weight w at every
+        position, which is what repeating its tokens w times would do to a classifier (Menon et al. 2021).
+        """
+        if self.class_weight is None:
+            return None
+        if isinstance(self.class_weight, str):
+            if self.class_weight != "balanced":
+                raise ConfigError(f'class_weight is {self.class_weight!r}; give a dict, or "balanced".')
+            rows = clamp.single_row[clamp.index]
+            found = space.label_of_row[rows[rows >= 0]]
+            counts = np.maximum(np.bincount(found, minlength=len(labels)), 1)
+            weights = counts.sum() / (len(labels) * counts)
+        else:
+            unknown = [label for label in self.class_weight if label not in labels]
+            if unknown:
+                raise ConfigError(f"class_weight names {unknown[0]!r}, which is not a label of the training data.")
+            weights = np.array([float(self.class_weight.get(label, 1.0)) for label in labels])
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise ConfigError("Class weights must be finite and larger than 0.")
+        return -np.log(weights)[space.label_of_row]
+
+    # ---- prediction ----------------------------------------------------------------------------------------------
+
+    def _fitted(self) -> Tagger:
+        if not hasattr(self, "tagger_"):
+            raise NotFittedError(f"This {type(self).__name__} is not trained yet; call fit first.")
+        return self.tagger_
+
+    def predict(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[list[Any]]:
+        """The best label sequence of each sequence; ``given`` fixes labels (None elsewhere, a set: one of these)."""
+        fixed = None if given is None else split_sequences(given, lengths, "given")
+        return self._fitted().predict(split_sequences(X, lengths), fixed)
+
+    def predict_marginals(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[Float]:
+        """Label probabilities: a (length, labels) array a sequence, columns in the order of ``classes_``."""
+        fixed = None if given is None else split_sequences(given, lengths, "given")
+        return self._fitted().marginals(split_sequences(X, lengths), fixed)
+
+    def predict_n_best(
+        self, X: Any, n: int = 5, given: Any = None, *, lengths: Sequence[int] | None = None
+    ) -> list[list[tuple[list[Any], float]]]:
+        """The n best label sequences of each sequence with their probabilities, best first."""
+        fixed = None if given is None else split_sequences(given, lengths, "given")
+        return self._fitted().n_best(split_sequences(X, lengths), n, fixed)
+
+    def predict_confidence(self, X: Any, *, lengths: Sequence[int] | None = None) -> list[Confidence]:
+        """The best labels with the exact probabilities of tokens, of spans, and of the whole sequence."""
+        return confidences(self._fitted(), split_sequences(X, lengths))
+
+    def log_likelihood(self, X: Any, y: Any, *, lengths: Sequence[int] | None = None) -> Float:
+        """Log-probability of each label sequence (-inf if it breaks the rules); labels may be None or sets."""
+        return self._fitted().log_likelihood(split_sequences(X, lengths), split_sequences(y, lengths, "y"))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
+        """Token accuracy."""
+        truth = split_sequences(y, lengths, "y")
+        guess = self.predict(X, lengths=lengths)
+        right = np.array([sum(a == b for a, b in zip(t, p, strict=True)) for t, p in zip(truth, guess, strict=True)])
+        total = np.array([len(t) for t in truth])
+        weight = np.ones(len(right)) if sample_weight is None else np.asarray(sample_weight, float)
+        return float((weight * right).sum() / max((weight * total).sum(), 1e-300))
+
+    def explain(self, x: Any) -> Explanation:
+        """Each feature's contribution to the prediction at every position of one sequence."""
+        return explain(self._fitted(), x)
+
+    # ---- inspection ----------------------------------------------------------------------------------------------
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels, in the order of marginals' columns."""
+        return list(self._fitted().task.labels)
+
+    @property
+    def feature_names_(self) -> Sequence[str]:
+        """Names of the features by number."""
+        return self._fitted().feature_names
+
+    @property
+    def feature_weights_(self) -> dict[tuple[str, Any], float]:
+        """Weight of each (feature, label) pair."""
+        return {(feature, label): w for feature, label, w in names.feature_weights(self._fitted())}
+
+    @property
+    def transition_weights_(self) -> dict[tuple[Any, ...], float]:
+        """Weight of each transition: (from, to), or (before, from, to) in second order."""
+        return names.transition_weights(self._fitted())
+
+    # ---- files ---------------------------------------------------------------------------------------------------
+
+    def _settings(self) -> dict[str, Any]:
+        settings = {}
+        for key, value in self.get_params(deep=False).items():
+            if key in ("n_jobs", "verbose"):
+                continue
+            try:
+                settings[key] = json.loads(json.dumps(value))
+            except TypeError:
+                settings[key] = repr(value)
+        return settings
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a model file (docs/file_format.md); :func:`chainfield.load` reads it."""
+        tagger = self._fitted()
+        save_tagger(path, tagger, {"class": type(self).__name__, "settings": self._settings()})
+
+    def _adopt(self, tagger: Tagger) -> None:
+        self.tagger_ = tagger
+
+
+def _printer(progress: Progress) -> None:
+    parts = [f"iteration {progress.iteration}", f"objective {progress.objective:.6g}"]
+    if progress.gradient_norm is not None:
+        parts.append(f"gradient {progress.gradient_norm:.3g}")
+    if progress.dev_score is not None:
+        parts.append(f"dev {progress.dev_score:.4f}")
+    print("  ".join([*parts, f"{progress.seconds:.1f} s"]))
+
+
+def _dev_scorer(
+    make: Callable[[Float], Tagger], sequences: Sequence[Any], targets: Any, labels: tuple[Any, ...]
+) -> Callable[[Float], float]:
+    if targets is None:
+        raise DataError("X_dev is given without y_dev.")
+    truth = split_sequences(targets, None, "y_dev")
+    textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
+
+    def score(theta: Float) -> float:
+        guess = make(theta).predict(sequences)
+        if textual:
+            report = evaluate(truth, guess)
+            if report.spans is not None:
+                return report.spans.micro.f1
+        pairs = [(a, b) for t, p in zip(truth, guess, strict=True) for a, b in zip(t, p, strict=True)]
+        return sum(a == b for a, b in pairs) / max(len(pairs), 1)
+
+    return score
+
+
+def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> ChainTagger:
+    """Read a model file: the estimator that was saved, ready to predict."""
+    from . import ESTIMATORS
+
+    tagger, about = load_tagger(path, count_jobs(n_jobs))
+    kind = ESTIMATORS[about.get("class", "LinearCRF")]
+    known = set(kind().get_params(deep=False))
+    settings = {k: v for k, v in about.get("settings", {}).items() if k in known}
+    estimator = kind(**settings)
+    estimator.n_jobs = n_jobs
+    estimator._adopt(tagger)
+    return estimator

@@ -1,0 +1,143 @@
+"""Why a tagger gave a label: each feature's contribution to one prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainfield.inference import viterbi
+
+from .names import edge_labels
+from .tagger import Tagger
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one feature adds to the score of the chosen label, and what it adds to the runner-up's."""
+
+    feature: str
+    value: float
+    chosen: float
+    runner_up: float
+
+    @property
+    def difference(self) -> float:
+        """How much it speaks for the chosen label against the runner-up."""
+        return self.chosen - self.runner_up
+
+
+@dataclass(frozen=True)
+class PositionExplanation:
+    """One position: the labels, their probabilities, and the contributions, largest difference first."""
+
+    position: int
+    label: Any
+    probability: float
+    runner_up: Any
+    runner_up_probability: float
+    contributions: tuple[Contribution, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One sequence, position by position."""
+
+    positions: tuple[PositionExplanation, ...]
+
+    def __getitem__(self, position: int) -> PositionExplanation:
+        return self.positions[position]
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __str__(self) -> str:
+        lines = []
+        for p in self.positions:
+            lines.append(
+                f"{p.position}: {p.label} ({p.probability:.3f}), not {p.runner_up} ({p.runner_up_probability:.3f})"
+            )
+            lines += [
+                f"    {c.difference:+8.3f}  {c.feature}" + ("" if c.value == 1.0 else f" = {c.value:g}")
+                for c in p.contributions[:8]
+            ]
+        return "\n".join(lines)
+
+
+def explain(tagger: Tagger, sequence: Sequence[Any]) -> Explanation:
+    """Each feature's share in the scores of the best label and of the second best, at every position.
+
+    The scores of a linear model are sums, so contributions are exact: node features, the transition from the best
+    path's label before, and the start and end scores.
+    """
+    batch = tagger.features.encode([sequence])
+    space, labels = tagger.chain.space, tagger.task.labels
+    potentials = tagger.potentials(batch)
+    probability = tagger.marginals([sequence])[0]
+    path = viterbi(space, potentials)
+    chosen = space.label_of[path.states]
+    rows = {int(label): int(row) for row, label in reversed(list(enumerate(space.label_of_row)))}
+    named_edges = {name: e for e, name in enumerate(edge_labels(space, labels))} if len(chosen) > 1 else {}
+    explained = []
+    for t in range(batch.n_positions):
+        order = np.argsort(-probability[t], kind="stable")
+        best = int(chosen[t])
+        second = next((int(k) for k in order if k != best), best)
+        parts = _node_parts(tagger, batch, t, rows[best], rows[second])
+        if t > 0:
+            context = [labels[i] for i in chosen[max(0, t - 2) : t]]
+            scores = [_edge_score(potentials, named_edges, context, labels[k], t) for k in (best, second)]
+            parts.append(Contribution(f"transition from {context[-1]}", 1.0, *scores))
+        explained.append(
+            PositionExplanation(
+                t,
+                labels[best],
+                float(probability[t, best]),
+                labels[second],
+                float(probability[t, second]),
+                tuple(sorted(parts, key=lambda c: -abs(c.difference))),
+            )
+        )
+    return Explanation(tuple(explained))
+
+
+def _edge_score(potentials: Any, edges: dict[tuple[Any, ...], int], context: list[Any], label: Any, t: int) -> float:
+    names = [(*context, label), (context[-1], label), (None, context[-1], label)]
+    for name in names:
+        if name in edges:
+            return float(potentials.edge[0 if potentials.shared else t, edges[name]])
+    return -np.inf
+
+
+def _node_parts(tagger: Tagger, batch: Any, t: int, best: int, second: int) -> list[Contribution]:
+    from chainfield.scorers import Boundary, DenseLinear, SparseLinear
+
+    parts = []
+    names = tagger.feature_names
+    for scorer in tagger.chain.emissions:
+        params = tagger.params
+        if isinstance(scorer, SparseLinear):
+            weight = params[f"{scorer.name}.weight"]
+            for i in range(batch.sparse.indptr[t], batch.sparse.indptr[t + 1]):
+                f = int(batch.sparse.indices[i])
+                if f < 0:
+                    continue
+                value = 1.0 if batch.sparse.values is None else float(batch.sparse.values[i])
+                pairs = slice(scorer.pairs.first[f], scorer.pairs.first[f + 1])
+                own = dict(zip(scorer.pairs.row[pairs].tolist(), weight[pairs].tolist(), strict=True))
+                shares = [value * own.get(row, 0.0) for row in (best, second)]
+                parts.append(Contribution(names[f], value, *shares))
+        elif isinstance(scorer, DenseLinear):
+            weight = params[f"{scorer.name}.weight"]
+            for f, value in enumerate(batch.dense[t].tolist()):
+                parts.append(Contribution(names[f], value, value * weight[f, best], value * weight[f, second]))
+        elif isinstance(scorer, Boundary):
+            for end, at in (("start", 0), ("end", batch.n_positions - 1)):
+                if t == at:
+                    weight = params[f"{scorer.name}.{end}"]
+                    parts.append(
+                        Contribution(f"{end} of the sequence", 1.0, float(weight[best]), float(weight[second]))
+                    )
+    return parts

@@ -1,0 +1,86 @@
+"""Most of the field in one class: all paths against the paths that agree with what is known.
+
+    loss = free(scores + cost) - clamped(scores)        gradient = free posterior - clamped posterior
+
+| objective      | free | clamped | cost    |
+|----------------|------|---------|---------|
+| likelihood     | sum  | sum     |         | Lafferty et al. 2001; with hidden states Quattoni et al. 2007
+| perceptron     | max  | max     |         | Collins 2002; with hidden states Sun et al. 2009
+| large_margin   | max  | max     | Hamming | Taskar et al. 2003
+| softmax_margin | sum  | sum     | Hamming | Gimpel and Smith 2010
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import final
+
+import numpy as np
+
+from chainfield.errors import ConfigError, NoPathError
+from chainfield.inference import Paths, add_path, add_posteriors, clamped_path, viterbi
+from chainfield.potentials import Potentials
+from chainfield.scorers.scorer import How
+from chainfield.states import StateSpace
+
+from .objective import Float, Objective, Targets
+
+
+@final
+@dataclass(frozen=True)
+class Contrast(Objective):
+    """How both sides are gathered, and whether wrong rows cost extra on the free side."""
+
+    how: How
+    uses_cost: bool = False
+    smooth: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "smooth", self.how == "sum")
+
+    def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
+        """Loss and gradient in score space."""
+        d = potentials.zeros()
+        free = potentials
+        if self.uses_cost and targets.cost is not None:
+            node = potentials.node + targets.cost[targets.clamp.index]
+            free = Potentials(node, potentials.edge, potentials.offsets)
+        above = self._gather(space, free, targets.weight, d)
+        path = clamped_path(space, targets.clamp, potentials.offsets)
+        if path is not None:
+            below = add_path(space, potentials, path, -targets.weight, d)
+        else:
+            try:
+                below = self._gather(space, targets.clamp.apply(potentials), -targets.weight, d)
+            except NoPathError as error:
+                raise NoPathError(error.sequence, "its training labels") from None
+        return float(targets.weight @ (above - below)), d
+
+    def _gather(self, space: StateSpace, potentials: Potentials, weight: Float, into: Potentials) -> Float:
+        if self.how == "sum":
+            return add_posteriors(space, potentials, weight, into)
+        best: Paths = viterbi(space, potentials)
+        return add_path(space, potentials, best, weight, into)
+
+
+OBJECTIVES: dict[str, Contrast] = {
+    "likelihood": Contrast("sum"),
+    "perceptron": Contrast("max"),
+    "large_margin": Contrast("max", uses_cost=True),
+    "softmax_margin": Contrast("sum", uses_cost=True),
+}
+
+
+def objective_named(name: str) -> Objective:
+    """One of the objectives that have a name."""
+    if name not in OBJECTIVES:
+        raise ConfigError(f"Unknown objective {name!r}; choose one of {', '.join(OBJECTIVES)}.")
+    return OBJECTIVES[name]
+
+
+def hamming_cost(space: StateSpace, table: np.ndarray, margin: float) -> Float:
+    """(M, R): ``margin`` for every row whose label is none of the allowed ones; nothing where all are allowed."""
+    labels = np.zeros((len(table), space.n_labels), np.bool_)
+    for row, label in enumerate(space.label_of_row):
+        labels[:, label] |= table[:, row]
+    return np.where(labels[:, space.label_of_row], 0.0, margin)

@@ -1,0 +1,39 @@
+"""What training minimises, in score space."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.potentials import Clamp, Potentials
+from chainfield.scorers.scorer import How
+from chainfield.states import StateSpace
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """What is known of a batch: the allowed rows, a weight a sequence, and what a wrong row costs."""
+
+    clamp: Clamp
+    weight: Float  # (S,)
+    cost: Float | None = None  # (M, R): cost[clamp.index[t], r] of row r at position t, for margin objectives
+
+
+class Objective(ABC):
+    """Potentials and targets → loss and its gradient with respect to the scores."""
+
+    #: How hidden variables inside a position are eliminated.
+    how: How
+    #: Whether the gradient is continuous: second-order methods need that.
+    smooth: bool
+    #: Whether it uses ``Targets.cost``.
+    uses_cost: bool
+
+    @abstractmethod
+    def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
+        """The weighted sum of the sequences' losses, and d loss / d scores (same shapes as the potentials)."""

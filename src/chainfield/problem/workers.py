@@ -1,0 +1,48 @@
+"""Threads that run kernels side by side; results come back in order, whatever the number of threads."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+from chainfield.errors import ConfigError
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """How many threads ``n_jobs`` means: None or -1 for all processors, -2 for all but one, and so on."""
+    if n_jobs is None:
+        n_jobs = -1
+    if n_jobs == 0:
+        raise ConfigError("n_jobs is 0; give a number of threads, or -1 for all processors.")
+    if n_jobs > 0:
+        return n_jobs
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, cores + 1 + n_jobs)
+
+
+def ordered_map(function: Callable[[T], R], items: Iterable[T], n_jobs: int) -> Iterator[R]:
+    """map() over threads: at most ``n_jobs`` + 1 results exist at a time, and they come in the order of the items.
+
+    Kernels release the GIL, so threads suffice; a sum over the results does not depend on their number.
+    """
+    if n_jobs == 1:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_jobs) as pool:
+        waiting: deque[Future[R]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > n_jobs:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,103 @@
+"""A chain model: a state space and the scorers that fill its potentials."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import ConfigError
+from chainfield.features.batch import Batch
+from chainfield.potentials import Potentials
+from chainfield.states import StateSpace
+
+from .scorer import Float, How, Scorer
+
+# Node and edge scores of a block should stay in the processor's cache between scoring, inference and the way back.
+BLOCK_BYTES = 1 << 20
+Parameters = Mapping[str, Float]  # "scorer.parameter" -> array
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Emissions and transitions add up to potentials; their parameters live in one flat vector."""
+
+    space: StateSpace
+    emissions: tuple[Scorer, ...]
+    transitions: tuple[Scorer, ...]
+
+    def __post_init__(self) -> None:
+        names = [scorer.name for scorer in self.scorers]
+        if len(set(names)) < len(names):
+            raise ConfigError(f"Two scorers of a chain have the same name: {', '.join(sorted(names))}.")
+
+    @property
+    def scorers(self) -> tuple[Scorer, ...]:
+        """All of them, emissions first."""
+        return self.emissions + self.transitions
+
+    @cached_property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Every parameter as ``scorer.parameter``, in the order of the flat vector."""
+        return {f"{s.name}.{name}": shape for s in self.scorers for name, shape in s.shapes().items()}
+
+    @cached_property
+    def n_parameters(self) -> int:
+        """Length of the flat vector."""
+        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+
+    def views(self, theta: Float) -> dict[str, Float]:
+        """Named views into a flat vector: writing to one writes to the vector."""
+        views, at = {}, 0
+        for name, shape in self.shapes.items():
+            size = int(np.prod(shape))
+            views[name] = theta[at : at + size].reshape(shape)
+            at += size
+        return views
+
+    def start(self, rng: np.random.Generator) -> Float:
+        """The scorers' start values, as one vector."""
+        parts = [value.ravel() for s in self.scorers for value in s.start(rng).values()]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    @cached_property
+    def per_position(self) -> bool:
+        """Whether some transition gives every position its own edge scores."""
+        return any(t.per_position for t in self.transitions)
+
+    def potentials(
+        self, params: Parameters, batch: Batch, how: How
+    ) -> tuple[Potentials, Callable[[Potentials, Parameters, float], None]]:
+        """Scores of a batch and the way back: pullback(d_potentials, into, scale)."""
+        n = batch.n_positions
+        node = np.zeros((n, self.space.n_rows))
+        edge = np.zeros((n if self.per_position else 1, self.space.n_edges))
+        ways = [
+            (s, scores is node, s.forward(_own(params, s), batch, how, scores))
+            for group, scores in ((self.emissions, node), (self.transitions, edge))
+            for s in group
+        ]
+
+        def pullback(d: Potentials, into: Parameters, scale: float) -> None:
+            for scorer, is_node, way in ways:
+                way(d.node if is_node else d.edge, _own(into, scorer), scale)
+
+        return Potentials(node, edge, batch.offsets), pullback
+
+    def blocks(self, offsets: NDArray[np.int64], lo: int, hi: int) -> Iterator[tuple[int, int]]:
+        """Cut sequences lo:hi into runs whose potentials fit into the cache."""
+        row_bytes = 8 * (self.space.n_rows + (self.space.n_edges if self.per_position else 0))
+        limit = max(1, BLOCK_BYTES // row_bytes)
+        at = lo
+        while at < hi:
+            end = int(np.searchsorted(offsets, offsets[at] + limit, side="right")) - 1
+            end = min(max(end, at + 1), hi)
+            yield at, end
+            at = end
+
+
+def _own(params: Parameters, scorer: Scorer) -> dict[str, Float]:
+    return {name: params[f"{scorer.name}.{name}"] for name in scorer.shapes()}

@@ -1,0 +1,80 @@
+"""Adam (Kingma and Ba 2015) on mini-batches, with a step size that falls as 1 / sqrt(pass)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, final
+
+import numpy as np
+
+from chainfield.errors import DivergenceError
+from chainfield.problem import Problem
+
+from .trainer import Float, Record, State, Trainer, Window, orders
+
+
+@dataclass
+class AdamState(State):
+    """First and second moments of the gradient."""
+
+    mean: Float = field(default_factory=lambda: np.empty(0))
+    square: Float = field(default_factory=lambda: np.empty(0))
+    clock: int = 0
+    history: list[float] = field(default_factory=list)
+
+
+@final
+@dataclass(frozen=True)
+class Adam(Trainer[AdamState]):
+    """Penalties enter as their share of a mini-batch: l2 in the gradient, l1 as a proximal step.
+
+    ``batch_size`` None: a fiftieth of the sequences, at least 1 and at most 32.
+    """
+
+    rate: float = 0.05
+    beta1: float = 0.9
+    beta2: float = 0.999
+    batch_size: int | None = None
+    max_iter: int = 50
+    tol: float = 1e-4
+    seed: int = 0
+    online: ClassVar[bool] = True
+    handles_l1: ClassVar[bool] = True
+    state_type: ClassVar[type[State]] = AdamState
+
+    def begin(self, problem: Problem, theta: Float) -> AdamState:
+        """Moments start at zero."""
+        self.check(problem)
+        return AdamState(theta.copy(), mean=np.zeros_like(theta), square=np.zeros_like(theta))
+
+    def step(self, problem: Problem, state: AdamState) -> Record:
+        """A pass over the data."""
+        n = problem.n_sequences
+        order = orders(self.seed, state.iteration, n)
+        rate = self.rate / np.sqrt(1.0 + state.iteration)
+        size = min(max(n // 50, 1), 32) if self.batch_size is None else self.batch_size
+        loss = 0.0
+        gradient = np.empty_like(state.theta)
+        for at in range(0, n, size):
+            chosen = order[at : at + size]
+            share = len(chosen) / n
+            np.multiply(state.theta, 2.0 * problem.l2 * share, out=gradient)
+            value, d, pullback = problem.differentiate(state.theta, chosen)
+            pullback(d, gradient, 1.0)
+            loss += value
+            state.clock += 1
+            state.mean += (1.0 - self.beta1) * (gradient - state.mean)
+            state.square += (1.0 - self.beta2) * (gradient * gradient - state.square)
+            scale = np.sqrt(state.square / (1.0 - self.beta2**state.clock)) + 1e-8
+            step = rate / scale
+            state.theta -= step * state.mean / (1.0 - self.beta1**state.clock)
+            if problem.l1:
+                shrunk = np.abs(state.theta) - step * (problem.l1 * share)
+                state.theta = np.sign(state.theta) * np.maximum(shrunk, 0.0)
+        state.iteration += 1
+        if not np.isfinite(state.theta).all():
+            raise DivergenceError(f"Adam ran away in pass {state.iteration}; use a smaller rate than {self.rate:g}.")
+        objective = loss + problem.penalty(state.theta)
+        if problem.objective.smooth and Window(5).update(state.history, objective, self.tol):
+            state.done, state.reason = True, "the objective hardly improves any more"
+        return Record(state.iteration, objective, None)

@@ -1,0 +1,71 @@
+"""The trainers that have a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chainfield.errors import ConfigError
+from chainfield.objectives import Objective
+
+from .adam import Adam
+from .lbfgs import LBFGS, OWLQN
+from .online import SGD
+from .rprop import RProp
+from .sdca import SDCA
+from .trainer import Trainer
+
+TRAINERS = ("auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca")
+
+
+def resolve_trainer(name: str, objective: Objective, l1: float) -> str:
+    """What "auto" means for an objective and a penalty."""
+    if name not in TRAINERS:
+        raise ConfigError(f"Unknown trainer {name!r}; choose one of {', '.join(TRAINERS)}.")
+    if name != "auto":
+        return name
+    if not objective.smooth:
+        return "averaged"
+    return "owlqn" if l1 > 0 else "lbfgs"
+
+
+def make_trainer(
+    name: str,
+    *,
+    smooth: bool = True,
+    max_iter: int | None = None,
+    tol: float | None = None,
+    seed: int = 0,
+    rate: float | None = None,
+    batch_size: int | None = None,
+    average_from: int | None = None,
+) -> Trainer[Any]:
+    """A trainer by name; what is None keeps the trainer's own default.
+
+    "averaged" is stochastic gradient descent whose iterates are averaged from pass ``average_from`` on (0: from the
+    beginning). For a perceptron objective, which is not smooth, the step is constant: the averaged perceptron.
+    """
+    common: dict[str, Any] = {"max_iter": max_iter, "tol": tol}
+    stochastic = common | {"seed": seed}
+    options: dict[str, tuple[type[Trainer[Any]], dict[str, Any]]] = {
+        "lbfgs": (LBFGS, common),
+        "owlqn": (OWLQN, common),
+        "rprop": (RProp, common),
+        "sdca": (SDCA, stochastic),
+        "adam": (Adam, stochastic | {"rate": rate, "batch_size": batch_size}),
+        "sgd": (SGD, stochastic | {"rate": rate, "batch_size": batch_size, "average_from": average_from}),
+        "averaged": (
+            SGD,
+            stochastic
+            | {
+                "rate": 1.0 if rate is None and not smooth else rate,
+                "decay": None if smooth else 0.0,
+                "batch_size": batch_size,
+                "average_from": (1 if smooth else 0) if average_from is None else average_from,
+                "max_iter": 20 if max_iter is None else max_iter,
+            },
+        ),
+    }
+    if name not in options:
+        raise ConfigError(f"Unknown trainer {name!r}; choose one of {', '.join(TRAINERS)}.")
+    kind, settings = options[name]
+    return kind(**{key: value for key, value in settings.items() if value is not None})

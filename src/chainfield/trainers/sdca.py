@@ -1,0 +1,128 @@
+"""Dual-free stochastic dual coordinate ascent (Shalev-Shwartz 2016): variance-reduced, linear convergence.
+
+Every sequence keeps the gradient of its loss in score space, as last seen; θ is their sum pulled back, over -2·l2. A
+step on sequence s sees the new gradient, moves what is kept by a fraction γ towards it, and θ along:
+
+    d = new - kept;   kept += γ d;   θ -= γ / (2·l2) · pullback(d)
+
+At the optimum new = kept, so steps vanish by themselves and no step size has to fall. It needs l2 > 0, a smooth
+objective, and scorers that are linear in their parameters (then a kept score gradient is worth a kept gradient).
+The bound on γ depends on the data; it starts bold and is halved, from the last good point, whenever a pass makes the
+objective worse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, final
+
+import numpy as np
+
+from chainfield.errors import ConfigError
+from chainfield.problem import Problem
+
+from .trainer import Float, Record, State, Trainer, Window, orders
+
+
+@dataclass
+class SDCAState(State):
+    """What every sequence keeps, and the last good point to go back to."""
+
+    node: Float = field(default_factory=lambda: np.empty(0))  # (N, R)
+    edge: Float = field(default_factory=lambda: np.empty(0))  # (S, E), or (N, E) if positions have their own edges
+    rest: Float = field(default_factory=lambda: np.empty(0))  # (P,) the part of the start that no sequence explains
+    share: float = 0.0
+    value: float = np.inf
+    good_theta: Float = field(default_factory=lambda: np.empty(0))
+    good_node: Float = field(default_factory=lambda: np.empty(0))
+    good_edge: Float = field(default_factory=lambda: np.empty(0))
+    good_rest: Float = field(default_factory=lambda: np.empty(0))
+    history: list[float] = field(default_factory=list)
+
+
+@final
+@dataclass(frozen=True)
+class SDCA(Trainer[SDCAState]):
+    """``share`` is the first γ."""
+
+    share: float = 0.2
+    max_iter: int = 100
+    tol: float = 1e-5
+    seed: int = 0
+    online: ClassVar[bool] = True
+    needs_smooth: ClassVar[bool] = True
+    state_type: ClassVar[type[State]] = SDCAState
+
+    def check(self, problem: Problem) -> None:
+        """Needs l2 and linear scorers besides."""
+        super().check(problem)
+        if problem.l2 <= 0:
+            raise ConfigError('trainer="sdca" needs l2 > 0; give a penalty, or use trainer="lbfgs".')
+        crooked = [s.name for s in problem.chain.scorers if not s.linear]
+        if crooked:
+            raise ConfigError(f'trainer="sdca" needs linear scorers, and {crooked[0]!r} is not; use trainer="lbfgs".')
+
+    def begin(self, problem: Problem, theta: Float) -> SDCAState:
+        """Nothing is kept; what θ contains besides is kept in ``rest`` and fades away."""
+        self.check(problem)
+        n, e = problem.batch.n_positions, problem.chain.space.n_edges
+        rows = n if problem.chain.per_position else problem.n_sequences
+        node, edge = np.zeros((n, problem.chain.space.n_rows)), np.zeros((rows, e))
+        state = SDCAState(theta.copy(), node=node, edge=edge, rest=-2.0 * problem.l2 * theta, share=self.share)
+        self._keep(state)
+        return state
+
+    def _keep(self, state: SDCAState) -> None:
+        state.good_theta, state.good_rest = state.theta.copy(), state.rest.copy()
+        state.good_node, state.good_edge = state.node.copy(), state.edge.copy()
+
+    def _return(self, state: SDCAState) -> None:
+        state.theta, state.rest = state.good_theta.copy(), state.good_rest.copy()
+        state.node, state.edge = state.good_node.copy(), state.good_edge.copy()
+
+    def step(self, problem: Problem, state: SDCAState) -> Record:
+        """A pass over the data, then the exact objective and gradient."""
+        offsets, share = problem.batch.offsets, state.share
+        pace = share / (2.0 * problem.l2)
+        for s in orders(self.seed, state.iteration, problem.n_sequences).tolist():
+            _, new, pullback = problem.differentiate(state.theta, slice(s, s + 1))
+            positions = slice(int(offsets[s]), int(offsets[s + 1]))
+            own = positions if problem.chain.per_position else slice(s, s + 1)
+            d = replace(new, node=new.node - state.node[positions], edge=new.edge - state.edge[own])
+            state.node[positions] += share * d.node
+            state.edge[own] += share * d.edge
+            pullback(d, state.theta, -pace)
+        if state.rest.any():
+            state.theta += pace * state.rest
+            state.rest *= 1.0 - share
+            if np.linalg.norm(state.rest) <= 1e-12 * np.linalg.norm(state.theta):
+                state.rest[:] = 0.0
+        state.iteration += 1
+        value, gradient = problem.evaluate(state.theta)
+        norm = float(np.linalg.norm(gradient))
+        record = Record(state.iteration, value, norm, {"share": share})
+        if value > state.value and state.share > 1e-4:
+            state.share *= 0.5
+            self._return(state)
+            return record
+        state.value = value
+        self._keep(state)
+        if norm**2 / (4 * problem.l2) <= self.tol * abs(value):
+            state.done, state.reason = (
+                True,
+                f"the objective is proved to be within {self.tol:g} of its optimum",
+            )
+        elif Window().update(state.history, value, 0.1 * self.tol):
+            state.done, state.reason = True, "the objective hardly improves any more"
+        return record
+
+    def parameters(self, state: SDCAState) -> Float:
+        """The last good point."""
+        return state.good_theta
+
+
+def sdca_bytes(problem: Problem) -> int:
+    """Memory that SDCA keeps beside the parameters."""
+    space = problem.chain.space
+    rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
+    return 16 * (problem.batch.n_positions * space.n_rows + rows * space.n_edges)

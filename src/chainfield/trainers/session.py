@@ -1,0 +1,120 @@
+"""The loop around a trainer: progress, development score, early stopping, checkpoints, interruption."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.problem import Problem
+
+from .trainer import Float, State, Trainer
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What happened in an iteration, as data."""
+
+    iteration: int
+    max_iter: int
+    objective: float
+    gradient_norm: float | None
+    dev_score: float | None
+    seconds: float
+    notes: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        plain = {k: v for k, v in self.__dict__.items() if k != "notes" and v is not None}
+        return plain | self.notes
+
+
+@dataclass
+class Session:
+    """A training under way: the trainer's state and the best parameters so far. Can be saved and resumed."""
+
+    state: State
+    best: Float  # the parameters to use if training ended now
+    best_score: float = -np.inf
+    best_iteration: int = 0
+    seconds: float = 0.0
+    history: list[dict[str, Any]] = field(default_factory=list)
+    reason: str = ""
+
+    def pack(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays and plain values."""
+        arrays, plain = self.state.pack()
+        own = {k: getattr(self, k) for k in ("best_score", "best_iteration", "seconds", "history", "reason")}
+        own["best_score"] = None if own["best_score"] == -np.inf else own["best_score"]
+        return {f"state.{k}": v for k, v in arrays.items()} | {"best": self.best}, {
+            "state": plain,
+            "session": own,
+        }
+
+    @classmethod
+    def unpack(cls, state_type: type[State], arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> Session:
+        """The inverse of :meth:`pack`."""
+        inner = {k.removeprefix("state."): v for k, v in arrays.items() if k.startswith("state.")}
+        own = dict(plain["session"])
+        own["best_score"] = -np.inf if own["best_score"] is None else own["best_score"]
+        return cls(state_type.unpack(inner, plain["state"]), np.array(arrays["best"]), **own)
+
+
+def begin(trainer: Trainer[Any], problem: Problem, theta: Float) -> Session:
+    """A session before its first iteration."""
+    trainer.check(problem)
+    return Session(trainer.begin(problem, theta), theta.copy())
+
+
+def run(
+    trainer: Trainer[Any],
+    problem: Problem,
+    session: Session,
+    *,
+    dev_score: Callable[[Float], float] | None = None,
+    patience: int | None = None,
+    watch: Callable[[Progress], None] | None = None,
+    save: Callable[[Session], None] | None = None,
+) -> Session:
+    """Train to the end. A KeyboardInterrupt passes through, with the best parameters so far left in the session.
+
+    With a development score the best parameters by it are kept, and training ends after ``patience`` iterations
+    without a better one; without it the latest parameters are the best.
+    """
+    state = session.state
+    while not state.done and state.iteration < trainer.max_iter:
+        started = time.perf_counter()
+        record = trainer.step(problem, state)
+        parameters = trainer.parameters(state)
+        score = None
+        if dev_score is not None:
+            score = dev_score(parameters)
+            if score > session.best_score:
+                session.best_score, session.best_iteration = score, record.iteration
+                session.best = parameters.copy()
+            elif patience is not None and record.iteration - session.best_iteration >= patience:
+                state.done = True
+                state.reason = f"the development score has not risen for {patience} iterations"
+        else:
+            session.best, session.best_iteration = parameters.copy(), record.iteration
+        session.seconds += time.perf_counter() - started
+        progress = Progress(
+            record.iteration,
+            trainer.max_iter,
+            record.objective,
+            record.gradient_norm,
+            score,
+            session.seconds,
+            record.notes,
+        )
+        session.history.append(progress.to_dict())
+        if save is not None:
+            save(session)
+        if watch is not None:
+            watch(progress)
+    session.reason = state.reason or f"the limit of {trainer.max_iter} iterations was reached"
+    return session

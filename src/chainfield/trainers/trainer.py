@@ -1,0 +1,107 @@
+"""The contract of trainers: a frozen configuration, a separate state, one step at a time."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import ConfigError
+from chainfield.problem import Problem
+
+Float = NDArray[np.float64]
+
+
+@dataclass
+class State:
+    """All that a trainer needs to go on. Arrays and plain numbers only, so that it can be saved and resumed."""
+
+    theta: Float
+    iteration: int = 0
+    done: bool = False
+    reason: str = ""
+
+    def pack(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Arrays and plain values, by field name."""
+        values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        return arrays, {name: value for name, value in values.items() if name not in arrays}
+
+    @classmethod
+    def unpack(cls, arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> State:
+        """The inverse of :meth:`pack`."""
+        values: dict[str, Any] = {name: np.array(value) for name, value in arrays.items()}
+        return cls(**values, **plain)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one iteration did, as data."""
+
+    iteration: int
+    objective: float
+    gradient_norm: float | None = None
+    notes: dict[str, float] = field(default_factory=dict)
+
+
+S = TypeVar("S", bound=State)
+
+
+class Trainer(ABC, Generic[S]):
+    """Minimises a problem. Subclasses are frozen dataclasses; everything that changes lives in the state."""
+
+    #: An iteration is a pass over the data with many steps (online) or one step (batch).
+    online: ClassVar[bool]
+    #: Whether it needs a continuous gradient, hence a "sum" objective.
+    needs_smooth: ClassVar[bool] = False
+    #: Whether it can handle l1 > 0.
+    handles_l1: ClassVar[bool] = False
+    state_type: ClassVar[type[State]]
+    max_iter: int
+
+    def check(self, problem: Problem) -> None:
+        """Refuse a problem that this trainer cannot solve, before any work is done."""
+        name = type(self).__name__
+        if self.needs_smooth and not problem.objective.smooth:
+            raise ConfigError(
+                f"{name} needs a smooth objective (likelihood, softmax_margin); for perceptron and large_margin use "
+                'trainer="averaged", "sgd", "adam" or "rprop".'
+            )
+        if problem.l1 > 0 and not self.handles_l1:
+            raise ConfigError(f'{name} cannot handle l1 > 0; use trainer="owlqn", "sgd", "adam", "rprop" or "auto".')
+
+    @abstractmethod
+    def begin(self, problem: Problem, theta: Float) -> S:
+        """The state before the first iteration."""
+
+    @abstractmethod
+    def step(self, problem: Problem, state: S) -> Record:
+        """One iteration: changes the state in place, sets ``done`` and ``reason`` when there is no more to do."""
+
+    def parameters(self, state: S) -> Float:
+        """The parameters to use if training stopped now (an average, for trainers that average)."""
+        return state.theta
+
+
+def orders(seed: int, iteration: int, n: int) -> NDArray[np.int64]:
+    """A fresh random order for a pass; the seed and the pass determine it, so that resuming needs no more."""
+    return np.random.default_rng([seed, iteration]).permutation(n)
+
+
+@dataclass(frozen=True)
+class Window:
+    """Stops when the objective has hardly improved over the last few iterations."""
+
+    period: int = 10
+
+    def update(self, history: list[float], value: float, tol: float) -> bool:
+        """Append the value; True if the mean relative improvement an iteration over the period is below ``tol``."""
+        history.append(value)
+        del history[: -self.period - 1]
+        if len(history) <= self.period:
+            return False
+        return (history[0] - value) / max(abs(value), 1e-300) < tol * self.period

@@ -1,0 +1,86 @@
+"""Items as python-crfsuite takes them."""
+
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chainfield.errors import DataError
+from chainfield.features.attributes import attributes, sequence_attributes
+
+# CRFsuite cuts names at a NUL character, being written in C; here it is a character like any other.
+TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4)
+STRING = st.one_of(TEXT, TEXT.map(str.encode))
+NUMBER = st.one_of(st.booleans(), st.integers(-(2**60), 2**60), st.floats(allow_nan=False, allow_infinity=False))
+STRINGS = st.one_of(st.lists(STRING, max_size=3), st.sets(STRING, max_size=3))
+NESTED = st.recursive(
+    st.one_of(STRING, NUMBER, STRINGS), lambda inner: st.dictionaries(STRING, inner, max_size=3), max_leaves=8
+)
+ITEM = st.one_of(STRINGS, st.dictionaries(STRING, NESTED, max_size=4))
+
+
+@given(ITEM)
+def test_equal_to_crfsuite(item):
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    assert dict(attributes(item)) == pycrfsuite.ItemSequence([item]).items()[0]
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        ({"a": 2, "b": 0, "c": True, "d": False}, [("a", 2.0), ("b", 0.0), ("c", 1.0), ("d", 0.0)]),
+        ({"word": "John", "empty": ""}, [("word:John", 1.0), ("empty:", 1.0)]),
+        ({b"key": b"value"}, [("key:value", 1.0)]),
+        ({"a": {"b": {"c": 0.5}, "d": "e"}}, [("a:b:c", 0.5), ("a:d:e", 1.0)]),
+        ({"a": ["x", "y"], "b": {"z"}, "c": {}, "d": []}, [("a:x", 1.0), ("a:y", 1.0), ("b:z", 1.0)]),
+        (["x", b"y", "x"], [("x", 1.0), ("y", 1.0), ("x", 1.0)]),
+        (("x", "y"), [("x", 1.0), ("y", 1.0)]),
+        ((name for name in "xy"), [("x", 1.0), ("y", 1.0)]),
+        (OrderedDict(a=1), [("a", 1.0)]),
+        ({"a": np.float32(0.5), "b": np.int64(3), "c": np.bool_(True)}, [("a", 0.5), ("b", 3.0), ("c", 1.0)]),
+        ({}, []),
+        ([], []),
+    ],
+)
+def test_examples(item, expected):
+    found = attributes(item)
+    assert found == expected
+    assert all(type(value) is float for _, value in found)
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ("word", "put one string in a list"),
+        (b"word", "put one string in a list"),
+        (3, "dict or a list of strings, but is 3 .int."),
+        (None, "None .NoneType."),
+        ({"a": {"b": float("nan")}}, "'a:b' is nan; only finite"),
+        ({"a": float("-inf")}, "'a' is -inf"),
+        ({"a": 10**400}, "'a' is 1000.*only finite"),
+        ({"a": None}, "'a' is None .NoneType.; accepted are a string, a number"),
+        ({"a": ("x",)}, "'a' is .* .tuple."),
+        ({"a": 1j}, "'a' is 1j .complex."),
+        ({"a": np.array([1.0, 2.0])}, "'a' is array"),
+        ({1: "x"}, "names must be strings, but there is 1 .int."),
+        ({"a": {1: "x"}}, "names must be strings, but in 'a:' there is 1"),
+        (["x", 2], "there is 2 .int."),
+        ({"a": [["x"]]}, r"in 'a:' there is \['x'\] .list."),
+        ([b"\xff"], "not valid UTF-8"),
+        ({"a": b"\xff"}, "not valid UTF-8"),
+    ],
+)
+def test_faults(item, message):
+    with pytest.raises(DataError, match=message):
+        attributes(item)
+
+
+def test_sequences_name_the_position():
+    assert sequence_attributes([["a"], {"b": 2}]) == [[("a", 1.0)], [("b", 2.0)]]
+    with pytest.raises(DataError, match=r"sequence 4, position 1: .*'b' is nan"):
+        sequence_attributes([["a"], {"b": float("nan")}], "sequence 4")
+    for items in ("word", {"a": 1}):
+        with pytest.raises(DataError, match="a sequence must be a list of items"):
+            sequence_attributes(items)
