@@ -7,4 +7,7 @@ from .tagger import Tagger
 #: Estimators by class name, as model files name them.
 ESTIMATORS: dict[str, type[ChainTagger]] = {"LinearCRF": LinearCRF}
 
-__all__ = ["ESTIMATORS", "ChainTagger", "LinearCRF", "Tagger", "load"]
+#: Estimators by the name that the command line gives them.
+MODELS: dict[str, type[ChainTagger]] = {"linear": LinearCRF}
+
+__all__ = ["ESTIMATORS", "MODELS", "ChainTagger", "LinearCRF", "Tagger", "load"]

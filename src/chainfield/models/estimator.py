@@ -17,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from chainfield.errors import ConfigError, ConvergenceWarning, DataError
 from chainfield.features.batch import Batch
+from chainfield.features.template import TemplateSet
 from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
 from chainfield.files.container import check_writable
 from chainfield.files.model import load_tagger, save_tagger
@@ -328,16 +329,18 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         for key, value in self.get_params(deep=False).items():
             if key in ("n_jobs", "verbose"):
                 continue
+            if isinstance(value, TemplateSet):
+                value = value.text
             try:
                 settings[key] = json.loads(json.dumps(value))
             except TypeError:
                 settings[key] = repr(value)
         return settings
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a model file (docs/file_format.md); :func:`chainfield.load` reads it."""
-        tagger = self._fitted()
-        save_tagger(path, tagger, {"class": type(self).__name__, "settings": self._settings()})
+    def save(self, path: str | os.PathLike[str], notes: dict[str, Any] | None = None) -> None:
+        """Write a model file (docs/file_format.md); :func:`chainfield.load` reads it. ``notes``: anything for JSON."""
+        about = {"class": type(self).__name__, "settings": self._settings(), "notes": notes or {}}
+        save_tagger(path, self._fitted(), about)
 
     def _adopt(self, tagger: Tagger) -> None:
         self.tagger_ = tagger

@@ -1,0 +1,5 @@
+"""``python -m chainfield``."""
+
+from .commands.main import main
+
+main()

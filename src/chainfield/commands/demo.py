@@ -1,0 +1,66 @@
+"""``chainfield demo``: train, evaluate and tag in under a minute, with data that come along."""
+
+from __future__ import annotations
+
+import sys
+import time
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import click
+
+_EXAMPLES = (
+    "play the newest album by Miles Davis on Spotify",
+    "book a table for four at a Thai restaurant in Lisbon tomorrow evening",
+    "will it snow in Oslo on Christmas day",
+)
+
+
+@click.command()
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the trained model in this file.")
+def demo(output: Path | None) -> None:
+    """Learn to find slots in 2,100 requests to a voice assistant (SNIPS, CC0), then use what was learned."""
+    from rich.console import Console
+
+    from chainfield.data import load_corpus
+
+    if output is not None:
+        from chainfield.files import check_writable
+
+        check_writable(output)
+    out = Console()
+    folder = files("chainfield.data") / "demo"
+    with as_file(folder / "snips.train.conll.xz") as train_file, as_file(folder / "snips.test.conll.xz") as test_file:
+        training, test = load_corpus(train_file), load_corpus(test_file)
+    out.print(f"[bold]1. Train[/bold] a conditional random field on {len(training.rows):,} utterances.")
+    from chainfield.metrics import evaluate
+    from chainfield.models import LinearCRF
+
+    from .progress import Reporter
+    from .tables import coloured, show_report
+
+    crf = LinearCRF(scheme="bio")
+    started = time.perf_counter()
+    with Reporter(quiet=not sys.stderr.isatty(), log=None) as watch:
+        crf.fit(training.rows, training.labels, callback=watch)
+    out.print(
+        f"   {crf.tagger_.features.n_features:,} features, {crf.tagger_.chain.n_parameters:,} weights, "
+        f"{crf.n_iter_} iterations, {time.perf_counter() - started:.1f} s: {crf.stop_reason_}."
+    )
+    out.print(f"\n[bold]2. Evaluate[/bold] on {len(test.rows)} utterances it has never seen.")
+    show_report(evaluate(test.labels, crf.predict(test.rows)), console=out)
+    out.print("\n[bold]3. Tag[/bold] new sentences.")
+    colours: dict[str, str] = {}
+    words = [sentence.split() for sentence in _EXAMPLES]
+    for sentence, sure in zip(words, crf.predict_confidence(words), strict=True):
+        out.print("  ", coloured(sentence, sure.labels, colours), f"[dim]({100 * sure.sequence:.0f} % sure)[/dim]")
+    out.print("\n[bold]4. Look inside[/bold]: why is the last one's place a place?")
+    position = max(crf.explain(words[-1]).positions, key=lambda p: (p.label != "O", p.probability))
+    for part in position.contributions[:5]:
+        out.print(f"   {part.difference:+.2f}  {part.feature}", highlight=False)
+    out.print(f"   so {words[-1][position.position]!r} is {position.label}, not {position.runner_up}.")
+    if output is not None:
+        crf.save(output, notes={"label_column": -1})
+        out.print(f"\nWrote {output}. Try: echo 'weather in Rome' | tr ' ' '\\n' | chainfield tag {output}")
+    else:
+        out.print("\nYour own data: chainfield train train.txt model.cf, then chainfield tag model.cf test.txt")

@@ -1,0 +1,96 @@
+"""``chainfield evaluate``: scores of a model, or of a file with gold and predicted labels."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from .options import jobs, reading, reading_arguments
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="[MODEL] DATA")
+@click.option("--json", "as_json", is_flag=True, help="Write all figures as JSON.")
+@click.option("--conlleval", is_flag=True, help="Write what the script conlleval writes, to the letter.")
+@click.option("--confusion", is_flag=True, help="Show which labels are taken for which.")
+@click.option("--scheme", default="conlleval", show_default=True, help="How spans are read off labels.")
+@click.option("--label-column", type=int, help="Column of the gold label  [default: the model's; the last but one]")
+@jobs
+@reading
+def evaluate(
+    files: tuple[str, ...],
+    as_json: bool,
+    conlleval: bool,
+    confusion: bool,
+    scheme: str,
+    label_column: int | None,
+    jobs: int,
+    **options: Any,
+) -> None:
+    """Compare the labels of the column file DATA with those that MODEL gives.
+
+    Without MODEL, the last column of DATA holds predicted labels and the one before it gold labels, as in the output
+    of `chainfield tag` and the input of conlleval.
+    """
+    if len(files) > 2:
+        raise click.ClickException("Give a model and a data file, or a data file alone.")
+    arguments = reading_arguments(**options)
+    truth, guess, known = (
+        _predicted(*files, label_column, jobs, arguments)
+        if len(files) == 2
+        else _columns(files[0], label_column, arguments)
+    )
+    from chainfield.metrics import conlleval_text
+    from chainfield.metrics import evaluate as score
+
+    report = score(truth, guess, scheme, known_labels=known)
+    if report.unknown_labels:
+        names = ", ".join(report.unknown_labels[:5])
+        click.echo(f"Warning: labels that the model has never seen count as errors: {names}.", err=True)
+    if as_json:
+        click.echo(json.dumps(report.to_dict(), ensure_ascii=False))
+    elif conlleval:
+        click.echo(conlleval_text(report), nl=False)
+    else:
+        from .tables import show_report
+
+        show_report(report, confusion=confusion)
+
+
+def _predicted(model: str, data: str, label_column: int | None, jobs: int, arguments: dict[str, Any]) -> Any:
+    from chainfield.data import load_corpus
+    from chainfield.files.model import load_tagger
+    from chainfield.problem import count_jobs
+
+    tagger, about = load_tagger(model, count_jobs(jobs))
+    if label_column is None:
+        label_column = about.get("notes", {}).get("label_column", -1)
+    corpus = load_corpus(data, label_column=label_column, **arguments)
+    width = getattr(tagger.features, "width", None)
+    if width is None:
+        raise click.ClickException(
+            f"The model was trained on {tagger.features.kind} features; evaluate it from Python."
+        )
+    if len(corpus.rows[0][0]) != width:
+        raise click.ClickException(
+            f"{corpus.source} has {len(corpus.rows[0][0]) + 1} columns; the model needs {width} and the label."
+        )
+    return corpus.labels, tagger.predict(corpus.rows), list(tagger.task.labels)
+
+
+def _columns(data: str, label_column: int | None, arguments: dict[str, Any]) -> Any:
+    from chainfield.data import read_columns
+    from chainfield.errors import DataError
+
+    truth, guess = [], []
+    for sentence in read_columns(data, **arguments):
+        if len(sentence.rows[0]) < 2:
+            raise DataError(f"{sentence.source}, line {sentence.line}: gold and predicted labels need two columns.")
+        gold = -2 if label_column is None else label_column
+        truth.append([row[gold] for row in sentence.rows])
+        guess.append([row[-1] for row in sentence.rows])
+    if not truth:
+        raise DataError(f"{data} holds no sentence.")
+    return truth, guess, None

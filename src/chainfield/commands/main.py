@@ -1,0 +1,58 @@
+"""The command ``chainfield``. Nothing heavy is imported before a command really runs."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+import chainfield
+from chainfield.errors import ChainfieldError
+
+# Command → module that defines it, in the order in which help lists them.
+COMMANDS = {name: f"chainfield.commands.{name}" for name in ("demo", "train", "tag", "evaluate", "show")}
+
+
+class Lazy(click.Group):
+    """A group that imports a command only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name)
+        return command
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(chainfield.__version__, prog_name="chainfield")
+def group() -> None:
+    """Train and use taggers on column files: conditional random fields, fast and exact.
+
+    Start with: chainfield demo
+    """
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Run the command line; errors become one line on standard error and exit code 1."""
+    try:
+        return group.main(args, prog_name="chainfield", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except click.exceptions.Abort:
+        click.echo("Stopped.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:  # the reader of our output has gone, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except (ChainfieldError, OSError, MemoryError) as error:
+        click.echo(f"chainfield: {error or type(error).__name__}", err=True)
+        sys.exit(1)

@@ -1,0 +1,37 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def reading(function: F) -> F:
+    """How column files are read."""
+    for option in reversed(
+        [
+            click.option("--encoding", default="utf-8", show_default=True, help="Text encoding of the data."),
+            click.option("--separator", help="Column separator; by default tabs if there are any, else spaces."),
+            click.option("--no-comments", is_flag=True, help="Lines that start with # are tokens, never comments."),
+            click.option("--keep-docstart", is_flag=True, help="Treat -DOCSTART- lines as tokens."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
+def reading_arguments(encoding: str, separator: str | None, no_comments: bool, keep_docstart: bool) -> dict[str, Any]:
+    """The same options as arguments of ``read_columns``."""
+    return {
+        "encoding": encoding,
+        "separator": None if separator is None else separator.encode().decode("unicode_escape"),
+        "comments": not no_comments,
+        "docstart": "keep" if keep_docstart else "skip",
+    }
+
+
+jobs = click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1: all processors.")

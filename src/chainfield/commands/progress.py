@@ -1,0 +1,92 @@
+"""Training progress for people (a live bar), for pipes (plain lines) and for programs (JSON lines)."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from chainfield.trainers import Progress
+
+
+class Reporter:
+    """Shows what training reports; a context manager, so that the terminal is left in order."""
+
+    def __init__(self, *, quiet: bool, log: TextIO | None, stream: TextIO = sys.stderr) -> None:
+        self._quiet = quiet
+        self._log = log
+        self._stream = stream
+        self._bar: Bar | None = None
+        self._task: Any = None
+
+    def __enter__(self) -> Callable[[Progress], None]:
+        if not self._quiet and self._stream.isatty():
+            self._bar = _bar(self._stream)
+            self._task = self._bar.add_task("training", total=None, facts="", left="")
+            self._bar.start()
+        return self.show
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, progress: Progress) -> None:
+        """One iteration."""
+        if self._log is not None:
+            self._log.write(json.dumps(progress.to_dict()) + "\n")
+            self._log.flush()
+        if self._quiet:
+            return
+        facts = _facts(progress)
+        if self._bar is None:
+            line = [f"{progress.iteration:>4}", *facts, f"{progress.seconds:.1f} s"]
+            self._stream.write("  ".join(line) + "\n")
+            self._stream.flush()
+            return
+        left = progress.seconds / progress.iteration * (progress.max_iter - progress.iteration)
+        self._bar.update(
+            self._task,
+            completed=progress.iteration,
+            total=progress.max_iter,
+            facts="  ".join(facts),
+            left=f"at most {_clock(left)} left",
+        )
+
+
+def _facts(progress: Progress) -> list[str]:
+    facts = [f"objective {progress.objective:.2f}"]
+    if progress.gradient_norm is not None:
+        facts.append(f"gradient {progress.gradient_norm:.3g}")
+    if progress.dev_score is not None:
+        facts.append(f"dev {100 * progress.dev_score:.2f}")
+    if "active" in progress.notes:
+        facts.append(f"weights {progress.notes['active']:.0f}")
+    return facts
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _bar(stream: TextIO) -> Bar:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    return Progress(
+        TextColumn("[bold]{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[facts]}"),
+        TimeElapsedColumn(),
+        TextColumn("[dim]{task.fields[left]}"),
+        console=Console(file=stream),
+    )

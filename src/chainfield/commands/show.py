@@ -1,0 +1,87 @@
+"""``chainfield show``: what a model has learned."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from chainfield.models.tagger import Tagger
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--top", type=int, default=10, show_default=True, help="How many features and transitions to show.")
+@click.option("--label", help="Only this label.")
+@click.option("--template", is_flag=True, help="Write the model's feature templates and nothing else.")
+@click.option("--json", "as_json", is_flag=True, help="Write all weights as JSON.")
+def show(model: Path, top: int, label: str | None, template: bool, as_json: bool) -> None:
+    """Show the strongest features and transitions of MODEL."""
+    from chainfield.features import TemplateFeatures
+    from chainfield.files.model import load_tagger
+    from chainfield.models import names
+
+    tagger, about = load_tagger(model)
+    if label is not None and label not in map(str, tagger.task.labels):
+        known = ", ".join(map(str, tagger.task.labels[:10]))
+        raise click.ClickException(f"The model has no label {label!r}; it knows {known} …")
+    if template:
+        if not isinstance(tagger.features, TemplateFeatures):
+            raise click.ClickException(f"The model has no templates: its features are {tagger.features.kind}.")
+        click.echo(tagger.features.templates.text.rstrip("\n"))
+        return
+    weights = [entry for entry in names.feature_weights(tagger) if label is None or str(entry[1]) == label]
+    moves = {
+        labels: w
+        for labels, w in names.transition_weights(tagger).items()
+        if label is None or label in map(str, labels)
+    }
+    if as_json:
+        features = [{"feature": f, "label": y, "weight": w} for f, y, w in weights]
+        edges = [{"labels": list(labels), "weight": w} for labels, w in moves.items()]
+        content = {"labels": list(tagger.task.labels), "features": features, "transitions": edges}
+        click.echo(json.dumps(content | {"boundary": names.boundary_weights(tagger)}, ensure_ascii=False, default=str))
+        return
+    _tables(tagger, about, weights, moves, top)
+
+
+def _tables(
+    tagger: Tagger,
+    about: dict[str, Any],
+    weights: list[tuple[str, Any, float]],
+    moves: dict[tuple[Any, ...], float],
+    top: int,
+) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    out = Console()
+    chain = tagger.chain
+    out.print(
+        f"[bold]{about.get('class', 'model')}[/bold]: {len(tagger.task.labels)} labels, {chain.space.n_states} states, "
+        f"{tagger.features.n_features or tagger.features.n_columns:,} features ({tagger.features.kind}), "
+        f"{chain.n_parameters:,} weights, {sum(w != 0 for _, _, w in weights):,} of the features' not zero"
+    )
+    settings = {k: v for k, v in about.get("settings", {}).items() if v not in (None, False) and k != "template"}
+    out.print("  ".join(f"[dim]{k}[/dim] {v}" for k, v in settings.items()))
+
+    def table(title: str, rows: list[tuple[str, float]]) -> None:
+        shown = Table(
+            title=title, title_justify="left", box=None, pad_edge=False, show_header=False, title_style="bold"
+        )
+        shown.add_column(justify="right")
+        shown.add_column()
+        for name, w in rows:
+            shown.add_row(f"{w:+.4f}", name, style="green" if w > 0 else "red")
+        out.print(shown)
+
+    scored = [(f"{feature} → {y}", w) for feature, y, w in weights]
+    table("features for a label", heapq.nlargest(top, scored, key=lambda row: row[1]))
+    table("features against a label", heapq.nsmallest(top, scored, key=lambda row: row[1]))
+    edges = [(" → ".join("(start)" if y is None else str(y) for y in labels), w) for labels, w in moves.items()]
+    table("likely transitions", heapq.nlargest(top, edges, key=lambda row: row[1]))
+    table("unlikely transitions", heapq.nsmallest(top, edges, key=lambda row: row[1]))

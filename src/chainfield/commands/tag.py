@@ -1,0 +1,141 @@
+"""``chainfield tag``: labels for a column file, streaming."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import click
+
+from .options import jobs, reading, reading_arguments
+
+if TYPE_CHECKING:
+    from chainfield.data import Sentence
+    from chainfield.models.tagger import Tagger
+
+BATCH = 1024  # sentences
+
+
+@click.command()
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("data", type=click.Path(), default="-")
+@click.option("-o", "--output", type=click.Path(), default="-", help="Where to write; - is standard output.")
+@click.option("--marginals", is_flag=True, help="Add each label's probability.")
+@click.option("--n-best", type=int, help="Write the N best label sequences with their probabilities.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a sentence: labels, probabilities, spans.")
+@jobs
+@reading
+def tag(
+    model: Path, data: str, output: str, marginals: bool, n_best: int | None, as_json: bool, jobs: int, **options: Any
+) -> None:
+    """Label the column file DATA (or standard input) with MODEL.
+
+    Every row is written as it was, with its label in one more column. Rows may have the label column of the training
+    data or lack it.
+    """
+    from chainfield.data import read_columns
+    from chainfield.files.model import load_tagger
+    from chainfield.problem import count_jobs
+
+    if n_best is not None and n_best < 1:
+        raise click.ClickException(f"--n-best {n_best}: give 1 or more.")
+    tagger, about = load_tagger(model, count_jobs(jobs))
+    sentences = read_columns(data, **reading_arguments(**options))
+    with click.open_file(output, "w", encoding=options["encoding"]) as out:
+        for batch in _rows(sentences, tagger, about):
+            _write(out, tagger, batch, marginals, n_best, as_json)
+            out.flush()
+
+
+def _rows(
+    sentences: Iterator[Sentence], tagger: Tagger, about: dict[str, Any]
+) -> Iterator[list[tuple[Sentence, list[tuple[str, ...]]]]]:
+    from .stream import batches
+
+    for batch in batches(sentences, BATCH):
+        yield [(sentence, input_rows(sentence, tagger, about)) for sentence in batch]
+
+
+def input_rows(sentence: Sentence, tagger: Tagger, about: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The columns that the model reads: a label column is taken out if there is one."""
+    from chainfield.errors import DataError
+    from chainfield.features import TemplateFeatures
+
+    if not isinstance(tagger.features, TemplateFeatures):
+        raise DataError(
+            f"The model was trained on {tagger.features.kind} features, not on column files; use it from Python."
+        )
+    width, n = tagger.features.width, len(sentence.rows[0])
+    if n == width:
+        return list(sentence.rows)
+    if n == width + 1:
+        at = about.get("notes", {}).get("label_column", -1) % n
+        return [row[:at] + row[at + 1 :] for row in sentence.rows]
+    raise DataError(
+        f"{sentence.source}, line {sentence.line}: there are {n} columns; the model reads {width} "
+        f"({width + 1} with the label)."
+    )
+
+
+def _write(
+    out: TextIO,
+    tagger: Tagger,
+    batch: list[tuple[Sentence, list[tuple[str, ...]]]],
+    marginals: bool,
+    n_best: int | None,
+    as_json: bool,
+) -> None:
+    from chainfield.models.confidence import confidences
+
+    rows = [own for _, own in batch]
+    several = tagger.n_best(rows, n_best) if n_best else None
+    if as_json or marginals:
+        sure = confidences(tagger, rows)
+        labels = [c.labels for c in sure]
+    else:
+        sure = None
+        labels = tagger.predict(rows) if several is None else [found[0][0] for found in several]
+    for i, (sentence, own) in enumerate(batch):
+        if as_json:
+            assert sure is not None
+            out.write(json.dumps(_described(own, sure[i], several[i] if several else None), ensure_ascii=False) + "\n")
+            continue
+        out.writelines(line + "\n" for line in sentence.leading)
+        separator = "\t" if "\t" in sentence.lines[0] else " " if " " in sentence.lines[0] else "\t"
+        if several is not None:
+            for rank, (found, probability) in enumerate(several[i]):
+                out.write(f"# {rank} {probability:.6f}\n")
+                out.writelines(f"{line}{separator}{label}\n" for line, label in zip(sentence.lines, found, strict=True))
+                out.write("\n")
+            continue
+        if sure is not None:
+            cells = [f"{y}{separator}{p:.6f}" for y, p in zip(labels[i], sure[i].tokens, strict=True)]
+        else:
+            cells = labels[i]
+        out.writelines(f"{line}{separator}{cell}\n" for line, cell in zip(sentence.lines, cells, strict=True))
+        out.write("\n")
+
+
+def _described(rows: list[tuple[str, ...]], sure: Any, several: Any) -> dict[str, Any]:
+    words = [row[0] for row in rows]
+    described: dict[str, Any] = {
+        "tokens": words,
+        "labels": sure.labels,
+        "probabilities": [round(p, 6) for p in sure.tokens],
+        "probability": round(sure.sequence, 6),
+        "spans": [
+            {
+                "type": span.type,
+                "start": span.start,
+                "end": span.end,
+                "text": " ".join(words[span.start : span.end]),
+                "probability": round(span.probability, 6),
+            }
+            for span in sure.spans
+        ],
+    }
+    if several is not None:
+        described["n_best"] = [{"labels": labels, "probability": round(p, 6)} for labels, p in several]
+    return described

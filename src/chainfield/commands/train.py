@@ -1,0 +1,162 @@
+"""``chainfield train``: from a column file to a model file."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .options import jobs, reading, reading_arguments
+
+_OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin"]
+_TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca"]
+_SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
+
+
+@click.command()
+@click.argument("data", type=click.Path())
+@click.argument("output", type=click.Path(path_type=Path))
+@click.option("--model", type=click.Choice(["linear"]), default="linear", show_default=True, help="Kind of model.")
+@click.option("--template", type=click.Path(), help="Feature templates (CRF++, Wapiti or chainfield syntax).")
+@click.option("--dev", type=click.Path(), help="Development data: the best parameters on them are kept.")
+@click.option("--patience", type=int, help="With --dev: stop after so many iterations without a better score.")
+@click.option("--objective", type=click.Choice(_OBJECTIVES), default="likelihood", show_default=True)
+@click.option("--trainer", type=click.Choice(_TRAINERS), default="auto", show_default=True)
+@click.option("--order", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Labels looked back.")
+@click.option("--l1", type=float, default=0.0, show_default=True, help="Penalty on the sum of absolute weights.")
+@click.option("--l2", type=float, help="Penalty on the sum of squared weights.  [default: 0.5, 0 for max objectives]")
+@click.option("--margin", type=float, default=1.0, show_default=True, help="Cost of a wrong label (margin objectives).")
+@click.option("--max-iter", type=int, help="Most iterations; a pass over the data, for online trainers.")
+@click.option("--tol", type=float, help="Relative accuracy at which training stops.")
+@click.option("--learning-rate", type=float, help="First step size of sgd, averaged and adam.")
+@click.option("--batch-size", type=int, help="Sequences a step of sgd and adam.")
+@click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged).")
+@click.option("--min-count", type=int, default=1, show_default=True, help="Leave out features that are rarer.")
+@click.option("--all-features", is_flag=True, help="Weights for all (feature, label) pairs, not only those seen.")
+@click.option("--no-boundary", is_flag=True, help="No weights for the first and last label.")
+@click.option("--scheme", type=click.Choice(_SCHEMES), help="Hard constraints of a tagging scheme.")
+@click.option("--forbid", multiple=True, metavar="FROM,TO", help="Forbid a transition; may be repeated.")
+@click.option("--class-weight", help='"balanced", or JSON such as \'{"B-PER": 2}\'.')
+@click.option("--label-column", type=int, default=-1, show_default=True, help="Column of the label, from 0 or -1.")
+@click.option("--unknown", help="Sign that marks an unknown label (partly labelled data).")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
+@click.option("--resume", is_flag=True, help="Go on from the checkpoint of an interrupted training.")
+@click.option("--log", type=click.File("w"), help="Write a JSON line an iteration to this file.")
+@click.option("--quiet", is_flag=True, help="Show nothing but errors.")
+@jobs
+@reading
+def train(data: str, output: Path, **options: Any) -> None:
+    """Train a tagger on the column file DATA and write it to OUTPUT (usually *.cf).
+
+    DATA has a token a line, columns separated by tabs or spaces, the label in the last one, and blank lines between
+    sentences; it may be compressed (.gz, .bz2, .xz, .zst), and - is standard input. Ctrl-C keeps the best model so far.
+    """
+    from chainfield.data import load_corpus
+    from chainfield.files import check_writable
+
+    check_writable(output)
+    quiet = options["quiet"]
+    reading_options = reading_arguments(
+        *(options[k] for k in ("encoding", "separator", "no_comments", "keep_docstart"))
+    )
+    columns = {"label_column": options["label_column"], "unknown": options["unknown"], **reading_options}
+    estimator = _estimator(options)
+    corpus = load_corpus(data, **columns)
+    dev = load_corpus(options["dev"], **columns) if options["dev"] else None
+    if not quiet:
+        tokens = sum(map(len, corpus.rows))
+        click.echo(f"{corpus.source}: {len(corpus.rows):,} sentences, {tokens:,} tokens", err=True)
+    checkpoint = output.with_name(output.name + ".checkpoint")
+    if options["resume"] and not checkpoint.exists():
+        raise click.ClickException(f"There is no checkpoint {checkpoint}; train without --resume.")
+    started = time.perf_counter()
+    interrupted = False
+    with ExitStack() as stack:
+        from .progress import Reporter
+
+        watch = stack.enter_context(Reporter(quiet=quiet, log=options["log"]))
+        try:
+            estimator.fit(
+                corpus.rows,
+                corpus.labels,
+                X_dev=None if dev is None else dev.rows,
+                y_dev=None if dev is None else dev.labels,
+                callback=watch,
+                checkpoint=checkpoint,
+                resume=options["resume"],
+            )
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted and not getattr(estimator, "history_", None):
+        click.echo("Stopped before the first iteration was finished; nothing was saved.", err=True)
+        raise SystemExit(130)
+    estimator.save(output, notes={"label_column": options["label_column"]})
+    if not interrupted:
+        checkpoint.unlink(missing_ok=True)
+    if not quiet:
+        _summary(estimator, output, time.perf_counter() - started, interrupted, checkpoint)
+    if interrupted:
+        raise SystemExit(130)
+
+
+def _estimator(options: dict[str, Any]) -> Any:
+    from chainfield.models import MODELS
+    from chainfield.models.inputs import as_template
+
+    forbidden = []
+    for rule in options["forbid"]:
+        parts = rule.split(",")
+        if len(parts) != 2:
+            raise click.ClickException(f"--forbid {rule}: write FROM,TO; an empty side stands for the border.")
+        forbidden.append((parts[0] or None, parts[1] or None))
+    weight = options["class_weight"]
+    if weight is not None and weight != "balanced":
+        try:
+            weight = json.loads(weight)
+        except ValueError:
+            raise click.ClickException(f'--class-weight {weight}: give "balanced" or a JSON object.') from None
+    return MODELS[options["model"]](
+        order=int(options["order"]),
+        objective=options["objective"],
+        trainer=options["trainer"],
+        l1=options["l1"],
+        l2=options["l2"],
+        max_iter=options["max_iter"],
+        tol=options["tol"],
+        learning_rate=options["learning_rate"],
+        batch_size=options["batch_size"],
+        average_from=options["average_from"],
+        margin=options["margin"],
+        patience=options["patience"],
+        template=as_template(options["template"]) if options["template"] else None,
+        min_count=options["min_count"],
+        all_features=options["all_features"],
+        boundary=not options["no_boundary"],
+        scheme=options["scheme"],
+        forbidden=forbidden or None,
+        class_weight=weight,
+        random_state=options["seed"],
+        n_jobs=options["jobs"],
+    )
+
+
+def _summary(estimator: Any, output: Path, seconds: float, interrupted: bool, checkpoint: Path) -> None:
+    last = estimator.history_[-1]
+    tagger = estimator.tagger_
+    size = output.stat().st_size / 1e6
+    parts = [f"{len(tagger.task.labels)} labels", f"{tagger.features.n_features:,} features"]
+    parts += [f"{tagger.chain.n_parameters:,} weights", f"{estimator.n_iter_} iterations of {estimator.trainer_}"]
+    click.echo(f"{', '.join(parts)}; objective {last['objective']:.2f}", err=True)
+    if "dev_score" in last:
+        best = max(record["dev_score"] for record in estimator.history_)
+        click.echo(f"best development score {100 * best:.2f} (iteration {estimator.best_iteration_})", err=True)
+    if interrupted:
+        click.echo(f"Interrupted: {output} holds the best model so far.", err=True)
+        if checkpoint.exists():
+            click.echo("Go on with the same command and --resume.", err=True)
+    else:
+        click.echo(f"Done in {seconds:.1f} s: {estimator.stop_reason_}. Wrote {output} ({size:.1f} MB).", err=True)
