@@ -37,11 +37,10 @@ def evaluate(
     if len(files) > 2:
         raise click.ClickException("Give a model and a data file, or a data file alone.")
     arguments = reading_arguments(**options)
-    truth, guess, known = (
-        _predicted(*files, label_column, jobs, arguments)
-        if len(files) == 2
-        else _columns(files[0], label_column, arguments)
-    )
+    if len(files) == 2:
+        truth, guess, known = _predicted(*files, label_column, jobs, arguments)
+    else:
+        truth, guess, known = _columns(files[0], label_column, arguments)
     from chainfield.metrics import conlleval_text
     from chainfield.metrics import evaluate as score
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -80,7 +80,7 @@ def input_rows(sentence: Sentence, tagger: Tagger, about: dict[str, Any]) -> lis
 
 
 def _write(
-    out: TextIO,
+    out: IO[Any],
     tagger: Tagger,
     batch: list[tuple[Sentence, list[tuple[str, ...]]]],
     marginals: bool,

@@ -1,8 +1,8 @@
 """Limited-memory BFGS (Nocedal 1980), and its orthant-wise variant for l1 (Andrew and Gao 2007).
 
 SciPy has L-BFGS too; this one keeps its state in a value that can be written to disk and resumed to the last bit,
-gives a record an iteration, and knows a stopping rule for penalised convex problems: with an l2 penalty the objective is
-2·l2-strongly convex, so its distance from the optimum is at most ‖gradient‖² / (4·l2).
+gives a record an iteration, and knows a stopping rule for penalised convex problems: with an l2 penalty the objective
+is 2·l2-strongly convex, so its distance from the optimum is at most ‖gradient‖² / (4·l2).
 """
 
 from __future__ import annotations
@@ -155,7 +155,9 @@ class OWLQN(Trainer[LBFGSState]):
         objective = state.value + l1 * float(np.abs(theta).sum())
         rate = 1.0 if state.pairs else min(1.0, 1.0 / max(float(np.linalg.norm(pseudo)), 1e-300))
         state.iteration += 1
-        for evaluations in range(1, 31):
+        evaluations = 0
+        while evaluations < 30:
+            evaluations += 1
             moved = theta + rate * d
             moved[moved * orthant < 0] = 0.0
             value, gradient = problem.evaluate(moved)

@@ -1,0 +1,1 @@
+"""One module an experiment; each defines EXPERIMENT. Names with a leading underscore are for shared parts."""

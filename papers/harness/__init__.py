@@ -1,0 +1,1 @@
+"""What all experiments share: corpora, results, scores, the command line."""

@@ -1,0 +1,75 @@
+"""Corpora: which files an experiment needs, where they are looked for, and how to get them.
+
+None of them belongs to the project. A corpus is a folder below the one that --data or CHAINFIELD_DATA names.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+VARIABLE = "CHAINFIELD_DATA"
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A folder ``name`` with ``files``; ``source`` and ``layout`` say how to get it, ``licence`` what is allowed."""
+
+    name: str
+    files: tuple[str, ...]
+    about: str
+    source: str
+    layout: str
+    licence: str
+
+
+class MissingCorpus(Exception):
+    """A corpus that is not there; the message says what is expected where, and how to get it."""
+
+    def __init__(self, corpus: Corpus, root: Path | None) -> None:
+        self.corpus = corpus
+        if root is None:
+            reason = f"no data folder is given (--data DIR, or the environment variable {VARIABLE})"
+            folder = Path("DIR") / corpus.name
+        else:
+            folder = root / corpus.name
+            reason = f"not found: {', '.join(str(folder / file) for file in absent(corpus, root))}"
+        lines = [
+            f"The corpus {corpus.name} is missing: {reason}.",
+            f"  what      {corpus.about}",
+            f"  expected  {', '.join(str(folder / file) for file in corpus.files)}",
+            f"  from      {corpus.source}",
+            f"  layout    {corpus.layout}",
+            f"  licence   {corpus.licence}",
+        ]
+        super().__init__("\n".join(lines))
+
+
+def data_root(data: Path | None) -> Path | None:
+    """The folder of corpora: --data, or else CHAINFIELD_DATA; None if neither is given."""
+    named = os.environ.get(VARIABLE)
+    return data if data is not None else Path(named) if named else None
+
+
+def absent(corpus: Corpus, root: Path | None) -> list[str]:
+    """The corpus's files that are not there."""
+    return [file for file in corpus.files if root is None or not (root / corpus.name / file).is_file()]
+
+
+def locate(corpus: Corpus, root: Path | None) -> Path:
+    """The corpus's folder; MissingCorpus if a file is not there."""
+    if root is None or absent(corpus, root):
+        raise MissingCorpus(corpus, root)
+    return root / corpus.name
+
+
+CONLL2000 = Corpus(
+    name="conll2000",
+    files=("train.txt", "test.txt"),
+    about="CoNLL-2000 chunking: Wall Street Journal sections 15-18 (8,936 sentences) and 20 (2,012); word, POS, chunk",
+    source="NLTK's data, package conll2000 (corpora/conll2000.zip of github.com/nltk/nltk_data); "
+    "python -m nltk.downloader conll2000 fetches it",
+    layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
+    licence="none stated; the text is Penn Treebank (LDC, Dow Jones): for benchmarks only, not to be passed on",
+)

@@ -1,0 +1,115 @@
+"""Results as files: JSON to keep, Markdown to read."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+
+from .experiment import Machine, Result, Row
+
+HEAD = """# Results
+
+Written by `python papers/run.py render` from `papers/results/`. "Compared with" is a published figure, or a
+reference run of another program where the source says so; "-" means that there is none. "Seconds" is the wall time of
+the training behind a row.
+"""
+
+
+def to_json(result: Result) -> str:
+    """The result as JSON text."""
+    return json.dumps(asdict(result), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_json(result: Result, path: Path) -> None:
+    """Write a result as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(to_json(result), encoding="utf-8")
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def read_json(path: Path) -> Result:
+    """The inverse of :func:`write_json`."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        rows = tuple(
+            Row(**row | {"interval": None if row["interval"] is None else tuple(row["interval"])})
+            for row in data["rows"]
+        )
+        return Result(
+            **data | {"rows": rows, "differences": tuple(data["differences"]), "machine": Machine(**data["machine"])}
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path.name} is no result of this harness ({error}); run the experiment again.") from error
+
+
+def render(results: Iterable[Result]) -> str:
+    """All results as one Markdown page."""
+    parts = [render_result(result) for result in sorted(results, key=lambda result: result.name)]
+    return "\n".join([HEAD, *(parts or ["There is no result yet.\n"])])
+
+
+def render_result(result: Result) -> str:
+    """One result as a section of Markdown."""
+    machine = result.machine
+    lines = [f"## {result.name}: {result.title}", ""]
+    if result.mode == "quick":
+        lines += [f"**Quick run, a check that it works and no result: {result.subset}.**", ""]
+    lines += [f"Paper: {result.paper}", "", f"Protocol: {result.protocol}", ""]
+    if result.differences:
+        lines += ["Differences from the paper:", "", *(f"- {text}" for text in result.differences), ""]
+    lines += _table(result.rows)
+    lines += [
+        "",
+        f"Seed {result.seed}, {result.jobs} threads; {machine.processor}, {machine.cores} cores, "
+        f"Python {machine.python}, chainfield {machine.chainfield}.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _table(rows: Iterable[Row]) -> list[str]:
+    head = ["Setting", "Metric", "Compared with", "Source", "Ours", "95 % interval", "Seconds", "Note"]
+    body = [
+        [
+            row.setting,
+            row.metric,
+            number(row.published),
+            row.source,
+            number(row.ours),
+            "" if row.interval is None else f"{number(row.interval[0])} – {number(row.interval[1])}",
+            "" if row.seconds is None else f"{row.seconds:,.1f}",
+            row.note,
+        ]
+        for row in rows
+    ]
+    kept = [i for i in range(len(head)) if i < 2 or any(cells[i] not in ("", "-") for cells in body)]
+    align = ["--:" if head[i] in ("Compared with", "Ours", "Seconds") else "---" for i in kept]
+    return [
+        _line(head[i] for i in kept),
+        _line(align),
+        *(_line(_escape(cells[i]) for i in kept) for cells in body),
+    ]
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escape(text: str) -> str:
+    return " ".join(text.replace("|", r"\|").split())
+
+
+def number(value: float | None) -> str:
+    """A figure as it is printed: counts whole, others with two decimals, small ones with three digits."""
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.3g}"

@@ -1,0 +1,266 @@
+"""The catalogue of compositions: every state space with every emission, transition, objective and kind of labels.
+
+A composition is a :class:`Problem` over a handful of short random sequences. ``slow_loss`` computes its loss without any
+of the library's scoring or inference: plain loops over features, and enumeration of all paths.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from chainfield.features.batch import Batch, Sparse
+from chainfield.objectives import Targets, hamming_cost, objective_named
+from chainfield.potentials import Clamp, Potentials, clamp_labels, clamp_sets
+from chainfield.problem import Problem
+from chainfield.scorers import (
+    Boundary,
+    Chain,
+    DenseLinear,
+    EdgeFeatures,
+    Scorer,
+    SparseLinear,
+    Transition,
+    all_pairs,
+    compact_ties,
+    seen_pairs,
+)
+from chainfield.states import (
+    StateSpace,
+    class_blocks,
+    left_to_right,
+    one_per_label,
+    partitioned,
+    restrict,
+    second_order,
+)
+from support import enumeration
+from support.strategies import bio_rules
+
+N_FEATURES, N_COLUMNS, N_EDGE_FEATURES = 5, 2, 3
+MARGIN = 0.7
+
+SPACES: dict[str, Callable[[], StateSpace]] = {
+    "one per label": lambda: one_per_label(3),
+    "latent": lambda: partitioned([2, 1]),
+    "bio": lambda: restrict(one_per_label(3), bio_rules()),
+    "restricted latent": lambda: restrict(partitioned([1, 2, 1]), bio_rules()),
+    "second order": lambda: second_order(one_per_label(2)),
+    "second order bio": lambda: second_order(restrict(one_per_label(3), bio_rules())),
+    "second order latent": lambda: second_order(partitioned([1, 2])),
+    "class blocks": lambda: class_blocks([left_to_right(2), one_per_label(1), partitioned([2])]),
+}
+
+
+def draw_sparse(rng: np.random.Generator, n: int, n_features: int, *, valued: bool) -> Sparse:
+    """None to three features a position; -1 stands for one that training never saw."""
+    lengths = rng.integers(0, 4, n)
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    indices = rng.integers(-1, n_features, indptr[-1]).astype(np.int32)
+    return Sparse(indptr, indices, rng.normal(size=len(indices)) if valued else None, n_features)
+
+
+def draw_batch(rng: np.random.Generator, lengths: list[int]) -> Batch:
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    n = int(offsets[-1])
+    return Batch(
+        offsets,
+        sparse=draw_sparse(rng, n, N_FEATURES, valued=True),
+        dense=rng.normal(size=(n, N_COLUMNS)),
+        edges=draw_sparse(rng, n, N_EDGE_FEATURES, valued=False),
+    )
+
+
+# ---- what is known of the labels ---------------------------------------------------------------------------------
+
+
+def draw_labels(rng: np.random.Generator, space: StateSpace, lengths: list[int]) -> list[int]:
+    """Labels of a random allowed path for each sequence, end to end."""
+    labels: list[int] = []
+    edges: dict[int, list[int]] = {k: space.dst[space.src == k].tolist() for k in range(space.n_states)}
+    for length in lengths:
+        while length:  # a walk may end where no sequence may end: then walk again
+            states = [int(rng.choice(np.flatnonzero(space.start)))]
+            while len(states) < length and edges[states[-1]]:
+                states.append(int(rng.choice(edges[states[-1]])))
+            if len(states) == length and space.end[states[-1]]:
+                labels += space.label_of[states].tolist()
+                break
+    return labels
+
+
+def full(rng: np.random.Generator, space: StateSpace, labels: list[int]) -> Clamp:
+    return clamp_labels(space, np.array(labels, np.int32))
+
+
+def unknown(rng: np.random.Generator, space: StateSpace, labels: list[int]) -> Clamp:
+    return clamp_labels(space, np.where(rng.random(len(labels)) < 0.5, -1, labels))
+
+
+def sets(rng: np.random.Generator, space: StateSpace, labels: list[int]) -> Clamp:
+    others = rng.integers(0, space.n_labels, len(labels)).tolist()
+    allowed = [{label, other} for label, other in zip(labels, others, strict=True)]
+    return clamp_sets(space, [None if rng.random() < 0.2 else a for a in allowed])
+
+
+LABELLINGS = {"full": full, "unknown": unknown, "sets": sets}
+
+
+# ---- scorers -----------------------------------------------------------------------------------------------------
+
+
+def emissions(name: str, space: StateSpace, batch: Batch, clamp: Clamp) -> tuple[Scorer, ...]:
+    rows = space.n_rows
+    parts: dict[str, Callable[[], Scorer]] = {
+        "all pairs": lambda: SparseLinear(all_pairs(N_FEATURES, rows), rows),
+        "seen pairs": lambda: SparseLinear(seen_pairs(batch.sparse, clamp.table, clamp.index), rows),
+        "dense": lambda: DenseLinear(N_COLUMNS, rows),
+        "boundary": lambda: Boundary(rows),
+    }
+    return tuple(parts[part]() for part in name.split(" + "))
+
+
+EMISSIONS = (
+    "all pairs",
+    "seen pairs",
+    "dense",
+    "all pairs + boundary",
+    "seen pairs + boundary",
+    "dense + boundary",
+    "seen pairs + dense",
+    "all pairs + dense + boundary",
+)
+
+
+def label_pair_ties(space: StateSpace) -> np.ndarray:
+    """One weight for all edges between two labels."""
+    pair = space.label_of[space.src] * space.n_labels + space.label_of[space.dst]
+    return np.unique(pair, return_inverse=True)[1].astype(np.int32)
+
+
+def transitions(name: str, space: StateSpace, rng: np.random.Generator) -> tuple[Scorer, ...]:
+    own = np.arange(space.n_edges, dtype=np.int32)
+    keep = np.arange(space.n_edge_rows) % 3 != 1
+    parts: dict[str, Callable[[], Scorer]] = {
+        "free": lambda: Transition(own),
+        "tied": lambda: Transition(label_pair_ties(space)),
+        "some": lambda: Transition(compact_ties(keep, space.edge_row)),
+        "triples": lambda: Transition(own, name="transition2"),
+        "edge features": lambda: EdgeFeatures(all_pairs(N_EDGE_FEATURES, space.n_edge_rows), space.edge_row),
+        "seen edge features": lambda: EdgeFeatures(
+            seen_pairs(
+                draw_sparse(rng, 9, N_EDGE_FEATURES, valued=False),
+                np.eye(space.n_edge_rows, dtype=bool),
+                rng.integers(-1, space.n_edge_rows, 9).astype(np.int32),
+            ),
+            space.edge_row,
+        ),
+    }
+    return tuple(parts[part]() for part in name.split(" + ") if part != "none")
+
+
+TRANSITIONS = (
+    "none",
+    "free",
+    "tied",
+    "some",
+    "tied + triples",
+    "edge features",
+    "free + seen edge features",
+    "some + edge features",
+)
+
+
+# ---- compositions ------------------------------------------------------------------------------------------------
+
+
+def compose(
+    space_name: str,
+    emission: str,
+    transition: str,
+    objective: str,
+    labelling: str = "full",
+    *,
+    lengths: tuple[int, ...] = (3, 1, 0, 2),
+    l2: float = 0.3,
+    offset: bool = True,
+    seed: int = 0,
+) -> Problem:
+    """One composition over random sequences, with random sequence weights."""
+    rng = np.random.default_rng([seed, *map(ord, f"{space_name}{emission}{transition}{objective}{labelling}")])
+    space = SPACES[space_name]()
+    batch = draw_batch(rng, list(lengths))
+    clamp = LABELLINGS[labelling](rng, space, draw_labels(rng, space, list(lengths)))
+    chain = Chain(space, emissions(emission, space, batch, clamp), transitions(transition, space, rng))
+    chosen = objective_named(objective)
+    cost = hamming_cost(space, clamp.table, MARGIN) if chosen.uses_cost else None
+    targets = Targets(clamp, rng.uniform(0.5, 2.0, len(lengths)), cost)
+    shift = rng.normal(size=space.n_rows) if offset else None
+    return Problem(chain, chosen, batch, targets, l2=l2, offset=shift)
+
+
+def draw_theta(problem: Problem, seed: int = 1, scale: float = 0.5) -> np.ndarray:
+    return np.random.default_rng(seed).normal(scale=scale, size=problem.n_parameters)
+
+
+# ---- the same numbers by plain loops -----------------------------------------------------------------------------
+
+
+def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch) -> Potentials:
+    """Scores by their definitions, a weight at a time; every position gets its own edge scores."""
+    space, views = chain.space, chain.views(theta)
+    node, edge = np.zeros((batch.n_positions, space.n_rows)), np.zeros((batch.n_positions, space.n_edges))
+    for scorer in chain.scorers:
+        if isinstance(scorer, SparseLinear):
+            node += _slow_pairs(batch.sparse, scorer.pairs, views[f"{scorer.name}.weight"], space.n_rows)
+        elif isinstance(scorer, DenseLinear):
+            weight = views[f"{scorer.name}.weight"]
+            for t, c in itertools.product(range(batch.n_positions), range(N_COLUMNS)):
+                node[t] += batch.dense[t, c] * weight[c]
+        elif isinstance(scorer, Boundary):
+            for lo, hi in itertools.pairwise(batch.offsets):
+                if hi > lo:
+                    node[lo] += views[f"{scorer.name}.start"]
+                    node[hi - 1] += views[f"{scorer.name}.end"]
+        elif isinstance(scorer, Transition):
+            for e, tie in enumerate(scorer.tie):
+                edge[:, e] += views[f"{scorer.name}.weight"][tie] if tie >= 0 else 0.0
+        else:
+            weight = views[f"{scorer.name}.weight"]
+            rows = _slow_pairs(batch.edges, scorer.pairs, weight, space.n_edge_rows)
+            for e, row in enumerate(scorer.edge_row):
+                edge[:, e] += rows[:, row]
+    return Potentials(node, edge, batch.offsets)
+
+
+def _slow_pairs(sparse, pairs, weight, n_rows) -> np.ndarray:
+    table = {(f, r): w for f, r, w in zip(pairs.feature().tolist(), pairs.row.tolist(), weight, strict=True)}
+    scores = np.zeros((len(sparse.indptr) - 1, n_rows))
+    for t, (lo, hi) in enumerate(itertools.pairwise(sparse.indptr)):
+        for i, r in itertools.product(range(lo, hi), range(n_rows)):
+            value = 1.0 if sparse.values is None else sparse.values[i]
+            scores[t, r] += value * table.get((int(sparse.indices[i]), r), 0.0)
+    return scores
+
+
+def slow_loss(problem: Problem, theta: np.ndarray) -> float:
+    """Loss and l2 by enumeration: gather(scores + cost) over all paths - gather(scores) over those that agree."""
+    space, targets = problem.chain.space, problem.targets
+    scored = slow_potentials(problem.chain, theta, problem.batch)
+    node = scored.node if problem.offset is None else scored.node + problem.offset
+    free = node if targets.cost is None else node + targets.cost[targets.clamp.index]
+    gather = enumeration.log_sum if problem.objective.how == "sum" else max
+    allowed = targets.clamp.table[targets.clamp.index]
+    total = 0.0
+    for s, weight in enumerate(targets.weight):
+        lo = int(scored.offsets[s])
+        above = enumeration.paths(space, Potentials(free, scored.edge, scored.offsets), s)
+        below = [
+            path
+            for path in enumeration.paths(space, Potentials(node, scored.edge, scored.offsets), s)
+            if all(allowed[lo + t, space.row_of[k]] for t, k in enumerate(path.states))
+        ]
+        total += weight * (gather([p.score for p in above]) - gather([p.score for p in below]))
+    return total + problem.l2 * float(theta @ theta)
