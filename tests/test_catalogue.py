@@ -108,9 +108,7 @@ def test_all_kinds_of_labels(space, objective, labelling):
         np.testing.assert_allclose(value, slow_loss(problem, theta), rtol=1e-11, atol=1e-11)
         v = np.random.default_rng(3).normal(size=len(theta))
         step, order = (1e-3, 4) if problem.objective.smooth else (1e-7, 2)
-        np.testing.assert_allclose(
-            slope(problem, theta, v, step=step, order=order), gradient @ v, rtol=1e-6, atol=1e-7
-        )
+        np.testing.assert_allclose(slope(problem, theta, v, step=step, order=order), gradient @ v, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -160,9 +158,7 @@ def test_seen_pairs_are_those_that_occur_together():
         ("bio", "dense", "some + edge features", "unknown"),
     ],
 )
-def test_results_do_not_depend_on_the_number_of_threads(
-    monkeypatch, space, emission, transition, labelling, objective
-):
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch, space, emission, transition, labelling, objective):
     monkeypatch.setattr("chainfield.problem.problem.SHARD_POSITIONS", 60)
     monkeypatch.setattr("chainfield.problem.problem.POSITIONS_PER_PARAMETER", 0.0)
     monkeypatch.setattr("chainfield.scorers.chain.BLOCK_BYTES", 1000)
@@ -181,7 +177,9 @@ def test_results_do_not_depend_on_the_number_of_threads(
 
 
 def test_a_part_of_the_sum_is_the_sum_of_its_parts():
-    problem = compose("bio", "seen pairs + dense", "some + edge features", "likelihood", lengths=(2, 3, 0, 1, 3), l2=0.0)
+    problem = compose(
+        "bio", "seen pairs + dense", "some + edge features", "likelihood", lengths=(2, 3, 0, 1, 3), l2=0.0
+    )
     theta = draw_theta(problem)
     value, gradient = problem.evaluate(theta)
     for parts in ([slice(0, 2), slice(2, 5)], [np.array([4, 1]), np.array([3]), np.array([2, 0])]):

@@ -1,7 +1,7 @@
 """The catalogue of compositions: every state space with every emission, transition, objective and kind of labels.
 
-A composition is a :class:`Problem` over a handful of short random sequences. ``slow_loss`` computes its loss without any
-of the library's scoring or inference: plain loops over features, and enumeration of all paths.
+A composition is a :class:`Problem` over a handful of short random sequences. ``slow_loss`` computes its loss without
+any of the library's scoring or inference: plain loops over features, and enumeration of all paths.
 """
 
 from __future__ import annotations

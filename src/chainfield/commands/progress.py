@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 class Reporter:
     """Shows what training reports; a context manager, so that the terminal is left in order."""
 
-    def __init__(self, *, quiet: bool, log: TextIO | None, stream: TextIO = sys.stderr) -> None:
+    def __init__(self, *, quiet: bool, log: TextIO | None) -> None:
         self._quiet = quiet
         self._log = log
-        self._stream = stream
+        self._stream = sys.stderr
         self._bar: Bar | None = None
         self._task: Any = None
 

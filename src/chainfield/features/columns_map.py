@@ -116,6 +116,10 @@ class TemplateFeatures(FeatureMap):
         edges = _regular(edge, self.n_edge_features) if self.templates.conditioned_bigrams else None
         return Batch(offsets, sparse=_regular(node, self.n_features), edges=edges)
 
+    def renumber(self, numbers: Int32) -> None:
+        """Reorder the keys of node features."""
+        self._nodes.renumber(numbers)
+
     def feature_names(self) -> Sequence[str]:
         """The feature strings, by number."""
         return self._nodes.names()

@@ -166,6 +166,14 @@ class KeyTable:
         self._rehash(len(self._keys), 2 * len(self._keys) + 2)
         return np.where(out >= 0, number[out], -1).astype(np.int32) if len(keys) else np.full_like(out, -1)
 
+    def renumber(self, numbers: Int32) -> None:
+        """Give every feature a new number, and order the keys by it."""
+        renumbered = numbers[self._number]
+        order = np.argsort(renumbered, kind="stable")
+        self._keys, self._number = self._keys[order].copy(), renumbered[order]
+        self._strings = {string: int(numbers[f]) for string, f in self._strings.items()}
+        self._rehash(len(self._keys), 2 * len(self._keys) + 2)
+
     def _rehash(self, n_keys: int, size: int) -> None:
         from chainfield.kernels.templates import rebuild_table
 
@@ -193,11 +201,15 @@ class KeyTable:
     def save(self) -> Arrays:
         """Keys and tables; everything else follows from them."""
         tables = np.concatenate(self._tables) if self._tables else np.empty(0, np.int32)
-        return {"keys": self._keys, "number": self._number, "tables": tables, "pads": self._pads}
+        arrays = {"keys": self._keys, "tables": tables, "pads": self._pads}
+        if not np.array_equal(self._number, np.arange(len(self._number))):  # several keys of one string
+            arrays["number"] = self._number
+        return arrays
 
     def restore(self, arrays: Arrays, n_values: list[int]) -> None:
         """The inverse of save; n_values: how many values each column has."""
-        self._keys, self._number = np.ascontiguousarray(arrays["keys"]), arrays["number"]
+        self._keys = np.ascontiguousarray(arrays["keys"])
+        self._number = arrays.get("number", np.arange(len(self._keys), dtype=np.int32))
         self._pads = np.ascontiguousarray(arrays["pads"])
         cuts = np.cumsum([n_values[view.column] for view in self.program.views])[:-1]
         self._tables = np.split(arrays["tables"], cuts) if self.program.views else []

@@ -34,6 +34,10 @@ class FeatureMap(ABC):
         """Encode with what was learned; safe to call from several threads."""
 
     @abstractmethod
+    def renumber(self, numbers: NDArray[np.int32]) -> None:
+        """Give every sparse feature a new number: ``numbers[old]``."""
+
+    @abstractmethod
     def feature_names(self) -> Sequence[str]:
         """Names of the sparse features, or of the columns, by number."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.features.attributes import sequence_attributes
 from chainfield.features.batch import Batch, Sparse
@@ -46,6 +47,11 @@ class NamedFeatures(FeatureMap):
     def encode(self, sequences: Sequence[Any]) -> Batch:
         """Unknown names are left out."""
         return _encode(sequences, self._ids, grow=False)
+
+    def renumber(self, numbers: NDArray[np.int32]) -> None:
+        """Reorder the names."""
+        names = list(self._ids)
+        self._ids = {names[old]: new for new, old in enumerate(np.argsort(numbers).tolist())}
 
     def feature_names(self) -> Sequence[str]:
         """The names, by number."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch, Sparse, check_finite
@@ -31,6 +33,9 @@ class DenseFeatures(FeatureMap):
     def encode(self, sequences: Sequence[Any]) -> Batch:
         """Lay the arrays end to end."""
         return _stack(sequences, self.n_columns)
+
+    def renumber(self, numbers: NDArray[np.int32]) -> None:
+        """There are no sparse features."""
 
     def feature_names(self) -> Sequence[str]:
         """x0, x1, …"""
@@ -71,12 +76,13 @@ class SparseFeatures(FeatureMap):
 
     kind: ClassVar[str] = "sparse"
 
-    def __init__(self, n_features: int = 0) -> None:
+    def __init__(self, n_features: int = 0, numbers: NDArray[np.int32] | None = None) -> None:
         self.n_features = n_features
+        self._numbers = numbers  # (F,) the feature behind a column; None: the column's own number
 
     def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
         """Remember the number of columns; ``min_count`` leaves rare ones without values."""
-        batch = _rows(sequences, self.n_features or None)
+        batch = self._encode(sequences, self.n_features or None)
         assert batch.sparse is not None
         self.n_features = batch.sparse.n_features
         if min_count > 1:
@@ -88,20 +94,31 @@ class SparseFeatures(FeatureMap):
 
     def encode(self, sequences: Sequence[Any]) -> Batch:
         """Lay the matrices end to end."""
-        return _rows(sequences, self.n_features)
+        return self._encode(sequences, self.n_features)
+
+    def _encode(self, sequences: Sequence[Any], n_features: int | None) -> Batch:
+        batch = _rows(sequences, n_features)
+        if self._numbers is None or batch.sparse is None:
+            return batch
+        return replace(batch, sparse=replace(batch.sparse, indices=self._numbers[batch.sparse.indices]))
+
+    def renumber(self, numbers: NDArray[np.int32]) -> None:
+        """Remember the features behind the columns."""
+        self._numbers = numbers if self._numbers is None else numbers[self._numbers]
 
     def feature_names(self) -> Sequence[str]:
-        """x0, x1, …"""
-        return [f"x{i}" for i in range(self.n_features)]
+        """x0, x1, … after their columns."""
+        columns = np.arange(self.n_features) if self._numbers is None else np.argsort(self._numbers)
+        return [f"x{i}" for i in columns.tolist()]
 
     def save(self) -> tuple[dict[str, Any], Arrays]:
-        """The number of columns."""
-        return {"n_features": self.n_features}, {}
+        """The number of columns and their features."""
+        return {"n_features": self.n_features}, {} if self._numbers is None else {"numbers": self._numbers}
 
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> SparseFeatures:
-        """From the number of columns."""
-        return cls(config["n_features"])
+        """The inverse of save."""
+        return cls(config["n_features"], arrays.get("numbers"))
 
 
 def _rows(sequences: Sequence[Any], n_features: int | None) -> Batch:

@@ -77,6 +77,8 @@ def scorer_to_parts(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
         if isinstance(value, Pairs):
             arrays[f"{f.name}.counts"] = narrow(np.diff(value.first))
             arrays[f"{f.name}.row"] = narrow(value.row)
+            arrays[f"{f.name}.mask"] = value.mask.astype(np.bool_)
+            config[f.name] = {"n_full": value.n_full, "n_single": value.n_single}
         elif isinstance(value, np.ndarray):
             arrays[f.name] = value
         else:
@@ -91,11 +93,12 @@ def scorer_from_parts(config: dict[str, Any], arrays: Arrays) -> Scorer:
     if kind is None:
         raise ModelFileError(f"The model uses a scorer {config['type']!r} that this chainfield does not know.")
     for name, array in arrays.items():
-        if name.endswith(".counts"):
-            field = name.removesuffix(".counts")
+        field, _, part = name.partition(".")
+        if part == "counts":
             first = np.concatenate([[0], np.cumsum(array, dtype=np.int64)])
-            settings[field] = Pairs(first, arrays[f"{field}.row"].astype(np.int32))
-        elif not name.endswith(".row"):
+            row, mask = arrays[f"{field}.row"].astype(np.int32), arrays[f"{field}.mask"].astype(np.float64)
+            settings[field] = Pairs(first, row, mask=mask, **settings[field])
+        elif not part:
             settings[name] = array
     return kind(**settings)
 

@@ -1,4 +1,10 @@
-"""One step along the chain: products of a vector of states with the bundles' little matrices."""
+"""One step along the chain: products of a vector of states with the bundles' little matrices.
+
+SIMD runs over target states (forward) or source states (backward), not over sequences side by side. Lanes over
+sequences need no padding of labels and no broadcast, but they need eight sequences of one length at a time: useless
+for a single long sequence and for online training, which sees one sequence a step. With bundles the same kernel serves
+all of these.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner
-from .vector import LANES, add, fma, get, load, maximum, put, splat, store
+from .jit import inner, part
+from .vector import LANES, add, exp, fma, get, load, maximum, put, splat, store
 
 
 @inner
@@ -17,26 +23,38 @@ def padded(n: int) -> int:
 
 
 @inner
-def spread(graph: Any, edge: Any, e: int, shift: float, fill: float, logs: bool, out: Any, back: Any) -> None:
-    """Edge scores edge[e:e+E] into both bundle layouts; ``logs`` keeps them as they are, else exp(score - shift)."""
-    from_log = not logs
-    for i in range(len(out)):
-        out[i] = fill
-    for i in range(len(back)):
-        back[i] = fill
-    for i in range(len(graph.slot)):
-        value = get(edge, e + i)
-        if from_log:
-            value = exp_scalar(value - shift)
-        out[graph.slot[i]] = value
-        if len(back) > 0:
-            back[graph.tslot[i]] = value
+def aligned(n: int) -> Any:
+    """n zeros that start on a cache line: a vector that straddles two lines costs twice."""
+    array = np.zeros(n + LANES)
+    first = (-array.ctypes.data % 64) // 8
+    return array[first : first + n]
 
 
 @inner
 def exp_scalar(x: float) -> float:
     """exp for a single number; underflow is exactly 0 (no denormals)."""
     return np.exp(x) if x >= -700.0 else 0.0
+
+
+@part
+def spread(graph: Any, edge: Any, e: int, shift: float, fill: float, logs: bool, out: Any, back: Any) -> None:
+    """Edge scores edge[e:e+E] into the bundle layouts; ``logs`` keeps them as they are, else exp(score - shift)."""
+    n_edges = len(graph.slot)
+    empty = splat(-np.inf if not logs else fill)
+    for i in range(0, len(out), LANES):
+        store(out, i, empty)
+    for i in range(n_edges):
+        put(out, get(graph.slot, i), get(edge, e + i))
+    if not logs:
+        minus = splat(-shift)
+        for i in range(0, len(out), LANES):
+            store(out, i, exp(add(load(out, i), minus)))
+    if len(back) > 0:
+        empty = splat(fill)
+        for i in range(0, len(back), LANES):
+            store(back, i, empty)
+        for i in range(n_edges):
+            put(back, get(graph.tslot, i), get(out, get(graph.slot, i)))
 
 
 @inner
@@ -49,32 +67,52 @@ def push(graph: Any, weights: Any, values: Any, v: int, acc: Any) -> None:
         wide = padded(graph.bundle_len[b])
         base = graph.bundle_slot[b]
         c = 0
-        while c + 4 * LANES <= wide:
+        # Three vectors at a time, two sources at a time: six chains of multiply-adds hide their latency.
+        while c + 3 * LANES <= wide:
+            o = base + c
             a0 = load(acc, target + c)
             a1 = load(acc, target + c + LANES)
             a2 = load(acc, target + c + 2 * LANES)
-            a3 = load(acc, target + c + 3 * LANES)
-            o = base + c
-            for i in range(first, last):
+            b0 = splat(0.0)
+            b1 = splat(0.0)
+            b2 = splat(0.0)
+            i = first
+            while i + 1 < last:
+                x = splat(get(values, v + get(graph.bundle_src, i)))
+                y = splat(get(values, v + get(graph.bundle_src, i + 1)))
+                a0 = fma(x, load(weights, o), a0)
+                a1 = fma(x, load(weights, o + LANES), a1)
+                a2 = fma(x, load(weights, o + 2 * LANES), a2)
+                o += wide
+                b0 = fma(y, load(weights, o), b0)
+                b1 = fma(y, load(weights, o + LANES), b1)
+                b2 = fma(y, load(weights, o + 2 * LANES), b2)
+                o += wide
+                i += 2
+            if i < last:
                 x = splat(get(values, v + get(graph.bundle_src, i)))
                 a0 = fma(x, load(weights, o), a0)
                 a1 = fma(x, load(weights, o + LANES), a1)
                 a2 = fma(x, load(weights, o + 2 * LANES), a2)
-                a3 = fma(x, load(weights, o + 3 * LANES), a3)
-                o += wide
-            store(acc, target + c, a0)
-            store(acc, target + c + LANES, a1)
-            store(acc, target + c + 2 * LANES, a2)
-            store(acc, target + c + 3 * LANES, a3)
-            c += 4 * LANES
+            store(acc, target + c, add(a0, b0))
+            store(acc, target + c + LANES, add(a1, b1))
+            store(acc, target + c + 2 * LANES, add(a2, b2))
+            c += 3 * LANES
         while c < wide:
-            a0 = load(acc, target + c)
             o = base + c
-            for i in range(first, last):
+            a0 = load(acc, target + c)
+            b0 = splat(0.0)
+            i = first
+            while i + 1 < last:
                 x = splat(get(values, v + get(graph.bundle_src, i)))
+                y = splat(get(values, v + get(graph.bundle_src, i + 1)))
                 a0 = fma(x, load(weights, o), a0)
-                o += wide
-            store(acc, target + c, a0)
+                b0 = fma(y, load(weights, o + wide), b0)
+                o += 2 * wide
+                i += 2
+            if i < last:
+                a0 = fma(splat(get(values, v + get(graph.bundle_src, i))), load(weights, o), a0)
+            store(acc, target + c, add(a0, b0))
             c += LANES
 
 
@@ -85,21 +123,66 @@ def pull(graph: Any, back: Any, values: Any, v: int, acc: Any, scratch: Any) -> 
         first = graph.bundle_first[b]
         n = graph.bundle_first[b + 1] - first
         wide = padded(n)
-        target = graph.bundle_dst[b]
+        at = v + graph.bundle_dst[b]
         length = graph.bundle_len[b]
         base = graph.bundle_tslot[b]
+        source = get(graph.bundle_src, first)
+        # Sources side by side are added to as they are; others by way of scratch memory, one by one.
+        beside = get(graph.bundle_src, first + n - 1) == source + n - 1
+        target = acc if beside else scratch
+        start = source if beside else 0
+        if not beside:
+            for c in range(0, wide, LANES):
+                store(scratch, c, splat(0.0))
         c = 0
-        while c < wide:
-            a0 = splat(0.0)
+        while c + 3 * LANES <= wide:
             o = base + c
-            for j in range(length):
-                a0 = fma(splat(get(values, v + target + j)), load(back, o), a0)
+            a0 = load(target, start + c)
+            a1 = load(target, start + c + LANES)
+            a2 = load(target, start + c + 2 * LANES)
+            b0 = splat(0.0)
+            b1 = splat(0.0)
+            b2 = splat(0.0)
+            j = 0
+            while j + 1 < length:
+                x = splat(get(values, at + j))
+                y = splat(get(values, at + j + 1))
+                a0 = fma(x, load(back, o), a0)
+                a1 = fma(x, load(back, o + LANES), a1)
+                a2 = fma(x, load(back, o + 2 * LANES), a2)
                 o += wide
-            store(scratch, c, a0)
+                b0 = fma(y, load(back, o), b0)
+                b1 = fma(y, load(back, o + LANES), b1)
+                b2 = fma(y, load(back, o + 2 * LANES), b2)
+                o += wide
+                j += 2
+            if j < length:
+                x = splat(get(values, at + j))
+                a0 = fma(x, load(back, o), a0)
+                a1 = fma(x, load(back, o + LANES), a1)
+                a2 = fma(x, load(back, o + 2 * LANES), a2)
+            store(target, start + c, add(a0, b0))
+            store(target, start + c + LANES, add(a1, b1))
+            store(target, start + c + 2 * LANES, add(a2, b2))
+            c += 3 * LANES
+        while c < wide:
+            o = base + c
+            a0 = load(target, start + c)
+            b0 = splat(0.0)
+            j = 0
+            while j + 1 < length:
+                a0 = fma(splat(get(values, at + j)), load(back, o), a0)
+                b0 = fma(splat(get(values, at + j + 1)), load(back, o + wide), b0)
+                o += 2 * wide
+                j += 2
+            if j < length:
+                a0 = fma(splat(get(values, at + j)), load(back, o), a0)
+            store(target, start + c, add(a0, b0))
             c += LANES
-        for i in range(n):
-            k = get(graph.bundle_src, first + i)
-            put(acc, k, get(acc, k) + get(scratch, i))
+        if not beside:
+            for i in range(n):
+                k = get(graph.bundle_src, first + i)
+                put(acc, k, get(acc, k) + get(scratch, i))
 
 
 @inner
@@ -112,18 +195,21 @@ def push_max(graph: Any, weights: Any, values: Any, v: int, acc: Any) -> None:
         wide = padded(graph.bundle_len[b])
         base = graph.bundle_slot[b]
         c = 0
-        while c + 2 * LANES <= wide:
+        while c + 3 * LANES <= wide:
             a0 = load(acc, target + c)
             a1 = load(acc, target + c + LANES)
+            a2 = load(acc, target + c + 2 * LANES)
             o = base + c
             for i in range(first, last):
                 x = splat(get(values, v + get(graph.bundle_src, i)))
                 a0 = maximum(add(x, load(weights, o)), a0)
                 a1 = maximum(add(x, load(weights, o + LANES)), a1)
+                a2 = maximum(add(x, load(weights, o + 2 * LANES)), a2)
                 o += wide
             store(acc, target + c, a0)
             store(acc, target + c + LANES, a1)
-            c += 2 * LANES
+            store(acc, target + c + 2 * LANES, a2)
+            c += 3 * LANES
         while c < wide:
             a0 = load(acc, target + c)
             o = base + c
@@ -158,13 +244,16 @@ def outer(graph: Any, left: Any, right: Any, width: int, first_step: int, last_s
                 a1 = splat(0.0)
                 a2 = splat(0.0)
                 a3 = splat(0.0)
-                for t in range(first_step, last_step):
-                    q = load(right, t * width + target + c)
-                    o = (t - 1) * width
+                o = (first_step - 1) * width
+                r = first_step * width + target + c
+                for _ in range(first_step, last_step):
+                    q = load(right, r)
                     a0 = fma(splat(get(left, o + s0)), q, a0)
                     a1 = fma(splat(get(left, o + s1)), q, a1)
                     a2 = fma(splat(get(left, o + s2)), q, a2)
                     a3 = fma(splat(get(left, o + s3)), q, a3)
+                    o += width
+                    r += width
                 o = base + (i - first) * wide + c
                 store(out, o, add(load(out, o), a0))
                 if i + 1 < last:

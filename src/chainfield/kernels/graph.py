@@ -29,6 +29,9 @@ class Graph(NamedTuple):
     dst: Int32  # (E,)
     in_first: Int32  # (K+1,) edges into state k: in_edge[in_first[k]:in_first[k+1]], ascending source
     in_edge: Int32  # (E,)
+    segment_state: Int32  # (G,) runs of states whose rows are consecutive too: first state
+    segment_row: Int32  # (G,) first row
+    segment_len: Int32  # (G,)
     bundle_first: Int32  # (B+1,) sources of bundle b: bundle_src[bundle_first[b]:bundle_first[b+1]]
     bundle_src: Int32  # (total sources,)
     bundle_dst: Int32  # (B,) first target

@@ -10,8 +10,6 @@ from numba import njit
 # -inf is this library's zero, so the flags that let the compiler assume that there are no infinities (ninf)
 # and no NaN (nnan) are out of the question. What remains is harmless: fused multiply-add, no signed zeros.
 FAST = {"contract", "nsz"}
-# Sums in any order: only for reductions whose terms are of one sign or whose rounding does not matter.
-FASTER = {"contract", "nsz", "reassoc", "arcp"}
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,11 +21,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         return njit(**options)(function)
 
 
-def inner(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that only kernels call; its caller's cache file contains it."""
+def part(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that kernels call once a sequence or less: it stays a function, and is compiled once."""
     return njit(nogil=True, fastmath=FAST, error_model="numpy")(function)
 
 
-def reduction(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like :func:`inner`, for loops whose sums may be reordered."""
-    return njit(nogil=True, fastmath=FASTER, error_model="numpy")(function)
+def inner(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that kernels call at every position.
+
+    It becomes part of its caller: a call would copy every field of every array of a graph, a kilobyte, to the stack.
+    """
+    return njit(nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)(function)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .bundles import push_max, spread
-from .jit import inner, kernel
+from .bundles import aligned, push_max, spread
+from .jit import inner, kernel, part
 from .sum import largest
-from .vector import get, put
+from .vector import LANES, add, get, load, load_part, put, splat, store, store_part
 
 # Scores are brought back to zero every so many steps, so that they keep their digits on long sequences.
 REBASE = 64
@@ -36,76 +36,91 @@ def best_source(graph: Any, delta: Any, o: int, edges: Any, step: int, k: int) -
     return best
 
 
+@part
+def best_path(
+    graph: Any, nodes: Any, n_rows: int, edges: Any, per_step: bool, at: int, n: int, weights: Any, delta: Any,
+    acc: Any, states: Any, path_edges: Any, out: int,
+) -> float:  # fmt: skip
+    """The best path of one sequence into states and path_edges, from ``out`` on; returns its score.
+
+    weights: the edge scores in the forward layout, -inf where there is no edge (made here if positions have their own).
+    """
+    n_states = len(graph.row_of)
+    n_edges = len(graph.src)
+    width = graph.width
+    base = 0.0
+    nothing = splat(-np.inf)
+    for t in range(n):
+        o = t * width
+        x = (at + t) * n_rows
+        if t == 0:
+            for k in range(width):
+                put(acc, k, 0.0 if k < n_states and graph.start[k] else -np.inf)
+        else:
+            for k in range(0, width, LANES):
+                store(acc, k, nothing)
+            if per_step:
+                spread(graph, edges, (at + t) * n_edges, 0.0, -np.inf, True, weights, weights[:0])
+            push_max(graph, weights, delta, o - width, acc)
+        for g in range(len(graph.segment_len)):
+            state = graph.segment_state[g]
+            row = x + graph.segment_row[g]
+            m = graph.segment_len[g]
+            c = 0
+            while c + LANES <= m:
+                store(delta, o + state + c, add(load(acc, state + c), load(nodes, row + c)))
+                c += LANES
+            if c < m:
+                values = add(load_part(acc, state + c, m - c, 0.0), load_part(nodes, row + c, m - c, 0.0))
+                store_part(delta, o + state + c, m - c, values)
+        if t % REBASE == REBASE - 1:
+            top = largest(delta, o, n_states)
+            if top > -np.inf:
+                base += top
+                for k in range(n_states):
+                    put(delta, o + k, get(delta, o + k) - top)
+    o = (n - 1) * width
+    best = -1
+    top = -np.inf
+    for k in range(n_states):
+        if graph.end[k] and not get(delta, o + k) <= top:
+            top = get(delta, o + k)
+            best = k
+    if best < 0 or not (top > -np.inf and top < np.inf):
+        return top
+    for t in range(n - 1, -1, -1):
+        states[out + t] = best
+        path_edges[out + t] = -1
+        if t > 0:
+            step = (at + t) * n_edges if per_step else 0
+            e = best_source(graph, delta, (t - 1) * width, edges, step, best)
+            path_edges[out + t] = e
+            best = graph.src[e]
+    return base + top
+
+
 @kernel
 def max_product(graph: Any, node: Any, edge: Any, offsets: Any, states: Any, path_edges: Any, score: Any) -> None:
     """The best path of every sequence: states (N,), the edge into each position (N,) (-1 at a start), score (S,)."""
-    n_rows = node.shape[1]
-    n_edges = len(graph.src)
     per_step = edge.shape[0] != 1 or node.shape[0] == 1
-    n_states = len(graph.row_of)
-    width = graph.width
     longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
-    delta = np.empty(longest * width)
-    acc = np.empty(width)
-    weights = np.empty(graph.n_slots)
-    unused = np.empty(0)
+    delta = aligned(longest * graph.width)
+    acc = aligned(graph.width)
+    weights = aligned(graph.n_slots)
     nodes = node.ravel()
     edges = edge.ravel()
     if not per_step:
-        spread(graph, edges, 0, 0.0, -np.inf, True, weights, unused)
+        spread(graph, edges, 0, 0.0, -np.inf, True, weights, weights[:0])
     for s in range(len(offsets) - 1):
         at = offsets[s]
         n = offsets[s + 1] - at
-        if n == 0:
-            score[s] = 0.0
-            continue
-        base = 0.0
-        for t in range(n):
-            o = t * width
-            x = (at + t) * n_rows
-            for k in range(width):
-                put(acc, k, -np.inf)
-            if t == 0:
-                for k in range(n_states):
-                    put(acc, k, 0.0 if graph.start[k] else -np.inf)
-            else:
-                if per_step:
-                    spread(graph, edges, (at + t) * n_edges, 0.0, -np.inf, True, weights, unused)
-                push_max(graph, weights, delta, o - width, acc)
-            if graph.plain:
-                for k in range(n_states):
-                    put(delta, o + k, get(acc, k) + get(nodes, x + k))
-            else:
-                for k in range(n_states):
-                    put(delta, o + k, get(acc, k) + get(nodes, x + get(graph.row_of, k)))
-            for k in range(n_states, width):
-                put(delta, o + k, -np.inf)
-            if t % REBASE == REBASE - 1:
-                top = largest(delta, o, n_states)
-                if top > -np.inf:
-                    base += top
-                    for k in range(n_states):
-                        put(delta, o + k, get(delta, o + k) - top)
-        o = (n - 1) * width
-        best = -1
-        top = -np.inf
-        for k in range(n_states):
-            if graph.end[k] and not get(delta, o + k) <= top:
-                top = get(delta, o + k)
-                best = k
-        score[s] = base + top
-        if best < 0 or not (top > -np.inf and top < np.inf):
-            continue
-        for t in range(n - 1, -1, -1):
-            states[at + t] = best
-            path_edges[at + t] = -1
-            if t > 0:
-                step = (at + t) * n_edges if per_step else 0
-                e = best_source(graph, delta, (t - 1) * width, edges, step, best)
-                path_edges[at + t] = e
-                best = graph.src[e]
+        score[s] = 0.0
+        if n > 0:
+            score[s] = best_path(
+                graph, nodes, node.shape[1], edges, per_step, at, n, weights, delta, acc, states, path_edges, at
+            )
 
 
 @kernel

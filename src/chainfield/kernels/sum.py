@@ -6,26 +6,93 @@ With node scores x_t(r) of emission row r, edge scores w_t(e) of the edge e = (i
     alpha_t(j) = exp x_t(r(j)) * sum over edges (i, j) of alpha_{t-1}(i) exp w_t(i, j)
     log Z      = log sum over k that may end of alpha_n(k)
 
-The recursion runs in exp space, alpha normalised at each step and scores shifted by their largest (Rabiner 1989).
-That is exact as long as no reachable alpha gets lost to underflow: a state whose normalised alpha is at least
-``THIN`` carries its full precision, what a product loses below 1e-308 is then irrelevant, and beta is bounded by
-1/alpha. So each sequence is watched, and one in which a reachable state falls below ``THIN`` (scores that
-differ by hundreds) is done again in log space: slower, never wrong.
+The recursion runs in exp space, scores shifted by their largest and alpha rescaled before it leaves a comfortable
+range (a division at every step, as in Rabiner 1989, would stand in the middle of the chain of dependencies). That is
+exact as long as no reachable alpha gets lost to underflow: a state whose share of the sum is at least ``THIN`` carries
+its full precision, what a product loses below 1e-308 is then irrelevant, and beta is bounded by 1/alpha. So each
+sequence
+is watched, and one in which a reachable state falls below ``THIN`` (scores that differ by hundreds) is done again in
+log space: slower, never wrong.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bundles import exp_scalar, outer, pull, push, spread
-from .jit import inner, kernel
-from .vector import LANES, exp_into, get, load, mul, put, splat, store
+from .bundles import aligned, exp_scalar, outer, padded, pull, push, spread
+from .jit import inner, kernel, part
+from .vector import (
+    LANES,
+    add,
+    exp,
+    fma,
+    get,
+    highest,
+    load,
+    load_part,
+    lowest,
+    maximum,
+    minimum,
+    mul,
+    put,
+    splat,
+    store,
+    store_part,
+    total,
+    where_positive,
+)
 
 THIN = 1e-250
+COMFORT = 1e-20  # alpha is rescaled when its sum is below this, or above its inverse
 # The matrix product of edge expectations goes over a long sequence in pieces that stay in cache.
 CHUNK = 512
+
+
+class Work(NamedTuple):
+    """Scratch memory for one sequence at a time; n positions, K states padded to ``width``, R rows padded."""
+
+    alpha: Any  # (n, width)
+    right: Any  # (n, width) beta times emission, scaled: what a backward step reads
+    emission: Any  # (n, padded R) exp of node scores, shifted by their largest
+    gain: Any  # (n,) factor by which alpha was rescaled (exp space), or log normaliser (log space)
+    acc: Any  # (width,)
+    beta: Any  # (width,)
+    scratch: Any  # (width,)
+    padding: Any  # (width,) 0 for a state, inf for a lane behind the last one
+    weights: Any  # forward layout of exp edge scores
+    back: Any  # backward layout
+    expected: Any  # forward layout: edge expectations without their factor exp w
+    allowed: Any  # (K,) may this state be used here
+    reached: Any  # (K,) can a path be here
+    before: Any  # (K,) the same one step earlier
+
+
+@part
+def make_work(graph: Any, n_rows: int, longest: int, posteriors: bool) -> Any:
+    """Scratch memory for sequences of up to ``longest`` positions."""
+    width = graph.width
+    n_states = len(graph.row_of)
+    padding = aligned(width)
+    for k in range(n_states, width):
+        padding[k] = np.inf
+    return Work(
+        aligned(longest * width),
+        aligned(longest * width if posteriors else 0),
+        aligned(longest * padded(n_rows)),
+        np.empty(longest),
+        aligned(width),
+        aligned(width),
+        aligned(width),
+        padding,
+        aligned(graph.n_slots),
+        aligned(graph.n_tslots),
+        aligned(graph.n_slots if posteriors else 0),
+        np.empty(n_states, np.bool_),
+        np.empty(n_states, np.bool_),
+        np.empty(n_states, np.bool_),
+    )
 
 
 @inner
@@ -38,154 +105,236 @@ def largest(values: Any, first: int, n: int) -> float:
     return top
 
 
-@inner
-def mark_reached(graph: Any, allowed: Any, before: Any, after: Any) -> None:
-    """Which states a path can reach at the next step, by structure alone."""
-    for k in range(len(graph.row_of)):
-        after[k] = False
-    for e in range(len(graph.src)):
-        if before[graph.src[e]]:
-            after[graph.dst[e]] = True
-    for k in range(len(graph.row_of)):
-        after[k] = after[k] and allowed[k]
+@part
+def prepare_edges(graph: Any, edges: Any, work: Any) -> float:
+    """Edge scores shared by all positions, into both layouts; returns their shift."""
+    shift = largest(edges, 0, len(edges))
+    if len(edges) == 0 or shift == -np.inf:
+        shift = 0.0
+    spread(graph, edges, 0, shift, 0.0, False, work.weights, work.back)
+    return shift
 
 
-@inner
-def forward(
-    graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: int, shift: float, weights: Any, back: Any,
-    alpha: Any, gain: Any, acc: Any, emission: Any, allowed: Any, reached: Any, reaching: Any,
-) -> float:  # fmt: skip
-    """Fill ``alpha`` (n, width), normalised, and ``gain`` (n,) = 1 / normaliser; return log Z.
+@part
+def expose(nodes: Any, n_rows: int, at: int, n: int, emission: Any) -> tuple[float, bool]:
+    """emission[t] = exp(node scores - their largest); returns the sum of the largest, and whether all are finite.
 
-    NaN means: exp space does not suffice here. ``emission`` keeps exp(x_t - max) for the way back.
+    A pass of its own: nothing here waits for the recursion. NaN as the sum: there is a NaN, or a row of -inf.
     """
-    n_states = len(graph.row_of)
-    n_rows = node.shape[1]
-    n_edges = len(graph.src)
-    width = graph.width
-    nodes = node.ravel()
-    edges = edge.ravel()
-    log_z = 0.0
+    row_width = padded(n_rows)
+    shifts = 0.0
     lost = 0.0  # Kahan's compensation: a million steps add up without losing digits
+    clean = True
     for t in range(n):
         x = (at + t) * n_rows
-        top = largest(nodes, x, n_rows)
+        e = t * row_width
+        tops = splat(-np.inf)
+        bottoms = splat(np.inf)
+        c = 0
+        while c + LANES <= n_rows:
+            values = load(nodes, x + c)
+            tops = maximum(values, tops)
+            bottoms = minimum(values, bottoms)
+            c += LANES
+        if c < n_rows:
+            tops = maximum(load_part(nodes, x + c, n_rows - c, -np.inf), tops)
+            bottoms = minimum(load_part(nodes, x + c, n_rows - c, np.inf), bottoms)
+        top = highest(tops)
         if not (top > -np.inf and top < np.inf):
-            return np.nan
-        exp_into(emission, t * n_rows, nodes, x, n_rows, top)
-        for k in range(n_states):
-            row = x + get(graph.row_of, k)
-            possible = get(nodes, row) > -np.inf
-            if t == 0:
-                possible = possible and graph.start[k]
-            if t == n - 1:
-                possible = possible and graph.end[k]
-            allowed[k] = possible
-        for k in range(width):
-            put(acc, k, 0.0)
-        if t == 0:
-            for k in range(n_states):
-                put(acc, k, 1.0)
-                reached[k] = allowed[k]
-        else:
+            return np.nan, False
+        clean = clean and lowest(bottoms) > -np.inf
+        minus = splat(-top)
+        c = 0
+        while c + LANES <= n_rows:
+            store(emission, e + c, exp(add(load(nodes, x + c), minus)))
+            c += LANES
+        if c < n_rows:
+            store(emission, e + c, exp(add(load_part(nodes, x + c, n_rows - c, -np.inf), minus)))
+        term = top - lost
+        grown = shifts + term
+        lost = (grown - shifts) - term
+        shifts = grown
+    return shifts, clean
+
+
+@inner
+def emit(graph: Any, emission: Any, e: int, acc: Any, alpha: Any, o: int) -> None:
+    """alpha[o + k] = acc[k] * emission[e + row of k]."""
+    for g in range(len(graph.segment_len)):
+        state = graph.segment_state[g]
+        row = e + graph.segment_row[g]
+        n = graph.segment_len[g]
+        c = 0
+        while c + LANES <= n:
+            store(alpha, o + state + c, mul(load(acc, state + c), load(emission, row + c)))
+            c += LANES
+        if c < n:
+            part = n - c
+            values = load_part(emission, row + c, part, 0.0)
+            store_part(alpha, o + state + c, part, mul(load_part(acc, state + c, part, 0.0), values))
+
+
+@inner
+def mark_allowed(graph: Any, nodes: Any, x: int, first: bool, last: bool, allowed: Any) -> None:
+    """Which states this position may use: finite score, and a start or an end where one is needed."""
+    for k in range(len(graph.row_of)):
+        possible = get(nodes, x + get(graph.row_of, k)) > -np.inf
+        if first:
+            possible = possible and graph.start[k]
+        if last:
+            possible = possible and graph.end[k]
+        allowed[k] = possible
+
+
+@inner
+def mark_reached(graph: Any, work: Any, first: bool) -> None:
+    """Which states a path can be in, by structure alone; in a complete space, all that are allowed."""
+    reached, before, allowed = work.reached, work.before, work.allowed
+    for k in range(len(graph.row_of)):
+        before[k] = reached[k]
+        reached[k] = first or graph.complete
+    if not (first or graph.complete):
+        for e in range(len(graph.src)):
+            if before[graph.src[e]]:
+                reached[graph.dst[e]] = True
+    for k in range(len(graph.row_of)):
+        reached[k] = reached[k] and allowed[k]
+
+
+@part
+def forward(
+    graph: Any, nodes: Any, n_rows: int, edges: Any, per_step: bool, at: int, n: int, shift: float, work: Any
+) -> float:
+    """Fill alpha, emission and gain of positions at:at+n; return log Z. NaN: exp space does not suffice here."""
+    n_states = len(graph.row_of)
+    n_edges = len(graph.src)
+    width = graph.width
+    row_width = padded(n_rows)
+    acc, alpha, gain = work.acc, work.alpha, work.gain
+    log_z, clean = expose(nodes, n_rows, at, n, work.emission)
+    if not np.isfinite(log_z):
+        return np.nan
+    simple = clean and graph.complete
+    for k in range(width):
+        put(acc, k, 1.0 if k < n_states else 0.0)
+    for t in range(n):
+        o = t * width
+        if t > 0:
+            zero = splat(0.0)
+            for k in range(0, width, LANES):
+                store(acc, k, zero)
             if per_step:
                 step = (at + t) * n_edges
                 shift = largest(edges, step, n_edges)
                 if not (shift > -np.inf and shift < np.inf):
                     return np.nan
-                spread(graph, edges, step, shift, 0.0, False, weights, back[:0])
-            push(graph, weights, alpha, (t - 1) * width, acc)
-            top += shift
-            if graph.complete:
-                for k in range(n_states):
-                    reached[k] = allowed[k]
-            else:
-                for k in range(n_states):
-                    reaching[k] = reached[k]
-                mark_reached(graph, allowed, reaching, reached)
-        z = 0.0
-        thinnest = np.inf
-        for k in range(n_states):
-            value = 0.0
-            if reached[k]:
-                value = get(acc, k) * get(emission, t * n_rows + get(graph.row_of, k))
-                thinnest = min(thinnest, value)
-            put(acc, k, value)
-            z += value
-        if not (thinnest >= THIN * z and z > 0.0):
+                spread(graph, edges, step, shift, 0.0, False, work.weights, work.back[:0])
+            push(graph, work.weights, alpha, o - width, acc)
+            log_z += shift
+        emit(graph, work.emission, t * row_width, acc, alpha, o)
+        if simple:
+            sums = splat(0.0)
+            smallest = splat(np.inf)
+            for k in range(0, width, LANES):
+                values = load(alpha, o + k)
+                sums = add(sums, values)
+                smallest = minimum(add(values, load(work.padding, k)), smallest)
+            z = total(sums)
+            thinnest = lowest(smallest)
+        else:
+            mark_allowed(graph, nodes, (at + t) * n_rows, t == 0, t == n - 1, work.allowed)
+            mark_reached(graph, work, t == 0)
+            z = 0.0
+            thinnest = np.inf
+            for k in range(n_states):
+                if work.reached[k]:
+                    z += get(alpha, o + k)
+                    thinnest = min(thinnest, get(alpha, o + k))
+                else:
+                    put(alpha, o + k, 0.0)
+        if not (thinnest >= THIN * z and z > 0.0 and z < np.inf):
             return np.nan
-        inverse = 1.0 / z
-        scale = splat(inverse)
-        o = t * width
-        for k in range(0, width, LANES):
-            store(alpha, o + k, mul(load(acc, k), scale))
-        gain[t] = inverse
-        term = top + np.log(z) - lost
-        grown = log_z + term
-        lost = (grown - log_z) - term
-        log_z = grown
+        gain[t] = 1.0
+        if z < COMFORT or z > 1.0 / COMFORT or t == n - 1:
+            gain[t] = 1.0 / z
+            scale = splat(gain[t])
+            for k in range(0, width, LANES):
+                store(alpha, o + k, mul(load(alpha, o + k), scale))
+            log_z += np.log(z)
     return log_z
 
 
-@inner
+@part
 def backward(
-    graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: int, weights: Any, back: Any,
-    alpha: Any, gain: Any, emission: Any, beta: Any, right: Any, acc: Any, scratch: Any,
-    weight: float, d_node: Any, d_edge: Any, d_per_step: bool, expected: Any,
+    graph: Any, nodes: Any, n_rows: int, edges: Any, per_step: bool, at: int, n: int, weight: float, work: Any,
+    d_nodes: Any, d_at: int, d_edges: Any, d_per_step: bool,
 ) -> None:  # fmt: skip
     """beta_n(k) = 1; beta_t(i) = sum over (i, j) of exp w(i, j) exp x_{t+1}(r(j)) beta_{t+1}(j), scaled as alpha is.
 
-    Adds weight * posteriors to ``d_node`` and ``d_edge``; shared edges gather into ``expected``, without their
-    factor exp w, in the forward layout.
+    Adds weight * posteriors to ``d_nodes`` (from position d_at on) and ``d_edges``; shared edges gather into
+    ``work.expected``, without their factor exp w, in the forward layout.
     """
     n_states = len(graph.row_of)
-    n_rows = node.shape[1]
     n_edges = len(graph.src)
     width = graph.width
-    d_nodes = d_node.ravel()
-    d_edges = d_edge.ravel()
-    edges = edge.ravel()
+    row_width = padded(n_rows)
+    alpha, beta, right, emission = work.alpha, work.beta, work.right, work.emission
     for k in range(width):
-        put(beta, k, 0.0)
-    for k in range(n_states):
-        put(beta, k, 1.0)
+        put(beta, k, 1.0 if k < n_states else 0.0)
+    many = splat(weight)
     for t in range(n - 1, -1, -1):
         o = t * width
-        out = (at + t) * n_rows
-        row = t * n_rows
-        for k in range(n_states):
-            p = get(alpha, o + k) * get(beta, k)
-            r = get(graph.row_of, k)
-            put(d_nodes, out + r, get(d_nodes, out + r) + weight * p)
-            q = get(beta, k) * get(emission, row + r) * gain[t]
-            # An alpha of exactly zero is a state that no path visits: its beta must not leak through.
-            put(right, o + k, q if get(alpha, o + k) > 0.0 else 0.0)
+        out = (d_at + t) * n_rows
+        e = t * row_width
+        scale = splat(work.gain[t])
+        for g in range(len(graph.segment_len)):
+            state = graph.segment_state[g]
+            row = graph.segment_row[g]
+            m = graph.segment_len[g]
+            c = 0
+            while c + LANES <= m:
+                k = state + c
+                a = load(alpha, o + k)
+                b = load(beta, k)
+                store(d_nodes, out + row + c, fma(mul(a, b), many, load(d_nodes, out + row + c)))
+                # An alpha of exactly zero is a state that no path visits: its beta must not leak through.
+                store(right, o + k, where_positive(a, mul(mul(b, scale), load(emission, e + row + c))))
+                c += LANES
+            if c < m:
+                left = m - c
+                k = state + c
+                a = load_part(alpha, o + k, left, 0.0)
+                b = load_part(beta, k, left, 0.0)
+                d = load_part(d_nodes, out + row + c, left, 0.0)
+                store_part(d_nodes, out + row + c, left, fma(mul(a, b), many, d))
+                q = mul(mul(b, scale), load_part(emission, e + row + c, left, 0.0))
+                store_part(right, o + k, left, where_positive(a, q))
         for k in range(n_states, width):
             put(right, o + k, 0.0)
         if t > 0:
             if per_step:
                 step = (at + t) * n_edges
-                spread(graph, edges, step, largest(edges, step, n_edges), 0.0, False, weights, back)
-            for k in range(width):
-                put(acc, k, 0.0)
-            pull(graph, back, right, o, acc, scratch)
+                spread(graph, edges, step, largest(edges, step, n_edges), 0.0, False, work.weights, work.back)
+            zero = splat(0.0)
             for k in range(0, width, LANES):
-                store(beta, k, load(acc, k))
+                store(beta, k, zero)
+            pull(graph, work.back, right, o, beta, work.scratch)
             if d_per_step:
-                step = (at + t) * n_edges
-                for e in range(n_edges):
+                step = (d_at + t) * n_edges
+                for i in range(n_edges):
                     p = (
-                        get(alpha, o - width + get(graph.src, e))
-                        * get(weights, get(graph.slot, e))
-                        * get(right, o + get(graph.dst, e))
+                        get(alpha, o - width + get(graph.src, i))
+                        * get(work.weights, get(graph.slot, i))
+                        * get(right, o + get(graph.dst, i))
                     )
-                    put(d_edges, step + e, get(d_edges, step + e) + weight * p)
+                    put(d_edges, step + i, get(d_edges, step + i) + weight * p)
     if not d_per_step and not per_step:
         for t in range(1, n, CHUNK):
+            end = min(t + CHUNK, n)
             if weight != 1.0:
-                for i in range(t * width, min(t + CHUNK, n) * width):
-                    put(right, i, get(right, i) * weight)
-            outer(graph, alpha, right, width, t, min(t + CHUNK, n), expected)
+                for i in range(t * width, end * width, LANES):
+                    store(right, i, mul(load(right, i), many))
+            outer(graph, alpha, right, width, t, end, work.expected)
 
 
 @inner
@@ -198,7 +347,7 @@ def log_add(a: float, b: float) -> float:
     return high + np.log1p(np.exp(low - high))
 
 
-@inner
+@part
 def log_forward(graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: int, alpha: Any, gain: Any) -> float:
     """The same in log space: ``alpha`` (n, width) holds log alpha with log-sum 0, ``gain`` the log normalisers."""
     n_states = len(graph.row_of)
@@ -250,7 +399,7 @@ def log_forward(graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: in
     return total
 
 
-@inner
+@part
 def log_backward(
     graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: int, alpha: Any, gain: Any,
     weight: float, d_node: Any, d_edge: Any, d_per_step: bool,
@@ -299,51 +448,33 @@ def sum_product(
     longest = 0
     for s in range(len(offsets) - 1):
         longest = max(longest, offsets[s + 1] - offsets[s])
-    n_states = len(graph.row_of)
-    width = graph.width
-    alpha = np.zeros(longest * width)
-    gain = np.empty(longest)
-    emission = np.empty(longest * n_rows + LANES)
-    right = np.empty(longest * width + LANES if posteriors else 0)
-    beta = np.empty(width)
-    acc = np.empty(width)
-    weights = np.zeros(graph.n_slots)
-    back = np.zeros(graph.n_tslots)
-    expected = np.zeros(graph.n_slots if posteriors else 0)
-    scratch = np.empty(max(width, graph.n_tslots))
-    allowed = np.empty(n_states, np.bool_)
-    reached = np.empty(n_states, np.bool_)
-    reaching = np.empty(n_states, np.bool_)
-    shift = 0.0
-    if not per_step:
-        edges = edge.ravel()
-        shift = largest(edges, 0, len(edges))
-        if len(edges) == 0 or shift == -np.inf:
-            shift = 0.0
-        spread(graph, edges, 0, shift, 0.0, False, weights, back)
+    work = make_work(graph, n_rows, longest, posteriors)
+    nodes = node.ravel()
+    edges = edge.ravel()
+    d_nodes = d_node.ravel()
+    d_edges = d_edge.ravel()
+    shift = 0.0 if per_step else prepare_edges(graph, edges, work)
     for s in range(len(offsets) - 1):
         at = offsets[s]
         n = offsets[s + 1] - at
         if n == 0:
             log_z[s] = 0.0
             continue
-        result = forward(
-            graph, node, edge, per_step, at, n, shift, weights, back, alpha, gain, acc, emission, allowed,
-            reached, reaching,
-        )  # fmt: skip
+        result = forward(graph, nodes, n_rows, edges, per_step, at, n, shift, work)
         if np.isfinite(result):
             if posteriors:
                 backward(
-                    graph, node, edge, per_step, at, n, weights, back, alpha, gain, emission, beta, right, acc,
-                    scratch, weight[s], d_node, d_edge, d_per_step, expected,
-                )  # fmt: skip
+                    graph, nodes, n_rows, edges, per_step, at, n, weight[s], work, d_nodes, at, d_edges, d_per_step
+                )
         else:
-            result = log_forward(graph, node, edge, per_step, at, n, alpha, gain)
+            result = log_forward(graph, node, edge, per_step, at, n, work.alpha, work.gain)
             if posteriors and np.isfinite(result):
-                log_backward(graph, node, edge, per_step, at, n, alpha, gain, weight[s], d_node, d_edge, d_per_step)
-            for i in range(n * width):
-                alpha[i] = 0.0
+                log_backward(
+                    graph, node, edge, per_step, at, n, work.alpha, work.gain, weight[s], d_node, d_edge, d_per_step
+                )
+            for i in range(n * graph.width):
+                work.alpha[i] = 0.0
         log_z[s] = result
     if posteriors and not d_per_step:
         for e in range(len(graph.src)):
-            d_edge[0, e] += expected[graph.slot[e]] * weights[graph.slot[e]]
+            d_edge[0, e] += work.expected[graph.slot[e]] * work.weights[graph.slot[e]]

@@ -8,15 +8,13 @@ four SSE ones). Offsets count elements from the array's first one and are not ch
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
-
-from .jit import inner
 
 LANES = 8
 _ELEMENT = ir.DoubleType()
@@ -124,24 +122,115 @@ def maximum(typing: Any, a: Any, b: Any) -> Any:
     return F64X8(a, b), generate
 
 
+def _fold(builder: Any, value: Any, combine: Any) -> Any:
+    """Halve a vector until one lane is left: always in the same order."""
+    width = LANES
+    while width > 1:
+        width //= 2
+        halves = [
+            builder.shuffle_vector(
+                value, value, ir.Constant(ir.VectorType(_INT32, width), list(range(low, low + width)))
+            )
+            for low in (0, width)
+        ]
+        value = combine(*halves)
+    return builder.extract_element(value, ir.Constant(_INT32, 0))
+
+
 @intrinsic
 def total(typing: Any, vector: Any) -> Any:
-    """Sum over the lanes, always in the same order."""
+    """Sum over the lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value, width = args[0], LANES
-        while width > 1:
-            width //= 2
-            halves = [
-                builder.shuffle_vector(
-                    value, value, ir.Constant(ir.VectorType(_INT32, width), list(range(low, low + width)))
-                )
-                for low in (0, width)
-            ]
-            value = builder.fadd(*halves)
-        return builder.extract_element(value, ir.Constant(_INT32, 0))
+        return _fold(builder, args[0], builder.fadd)
 
     return types.float64(vector), generate
+
+
+@intrinsic
+def highest(typing: Any, vector: Any) -> Any:
+    """The largest lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _fold(builder, args[0], lambda a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
+
+    return types.float64(vector), generate
+
+
+@intrinsic
+def lowest(typing: Any, vector: Any) -> Any:
+    """The smallest lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _fold(builder, args[0], lambda a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
+
+    return types.float64(vector), generate
+
+
+@intrinsic
+def minimum(typing: Any, a: Any, b: Any) -> Any:
+    """The smaller of two, lane by lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", *args), *args)
+
+    return F64X8(a, b), generate
+
+
+@intrinsic
+def where_positive(typing: Any, test: Any, value: Any) -> Any:
+    """``value`` in the lanes where ``test`` is larger than 0, else 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        zero = ir.Constant(_VECTOR, [0.0] * LANES)
+        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], zero)
+
+    return F64X8(test, value), generate
+
+
+def _lane_mask(context: Any, builder: Any, count: Any, count_type: Any) -> Any:
+    number = context.cast(builder, count, count_type, types.int32)
+    kind = ir.VectorType(_INT32, LANES)
+    undefined = ir.Constant(kind, ir.Undefined)
+    several = builder.shuffle_vector(
+        builder.insert_element(undefined, number, ir.Constant(_INT32, 0)), undefined, ir.Constant(kind, [0] * LANES)
+    )
+    return builder.icmp_signed("<", ir.Constant(kind, list(range(LANES))), several)
+
+
+@intrinsic
+def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> Any:
+    """The first ``count`` elements from ``offset`` on; the other lanes hold ``fill``, and nothing there is read."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _address(context, builder, signature, args, _VECTOR)
+        mask = _lane_mask(context, builder, args[2], signature.args[2])
+        number = context.cast(builder, args[3], signature.args[3], types.float64)
+        undefined = ir.Constant(_VECTOR, ir.Undefined)
+        zeros = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
+        filler = builder.shuffle_vector(
+            builder.insert_element(undefined, number, ir.Constant(_INT32, 0)), undefined, zeros
+        )
+        kind = ir.FunctionType(_VECTOR, [pointer.type, _INT32, mask.type, _VECTOR])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.load.v{LANES}f64.p0")
+        return builder.call(function, [pointer, ir.Constant(_INT32, 8), mask, filler])
+
+    return F64X8(array, offset, count, fill), generate
+
+
+@intrinsic
+def store_part(typing: Any, array: Any, offset: Any, count: Any, value: Any) -> Any:
+    """Write the first ``count`` lanes, and nothing behind them."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _address(context, builder, signature, args, _VECTOR)
+        mask = _lane_mask(context, builder, args[2], signature.args[2])
+        kind = ir.FunctionType(ir.VoidType(), [_VECTOR, pointer.type, _INT32, mask.type])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.store.v{LANES}f64.p0")
+        builder.call(function, [args[3], pointer, ir.Constant(_INT32, 8), mask])
+        return context.get_dummy_value()
+
+    return types.void(array, offset, count, value), generate
 
 
 @intrinsic
@@ -168,61 +257,42 @@ def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     return types.void(array, offset, value), generate
 
 
-@intrinsic
-def _as_double(typing: Any, bits: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], _ELEMENT)
-
-    return types.float64(types.int64), generate
-
-
-@intrinsic
-def _as_bits(typing: Any, number: Any) -> Any:
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
 _LOG2E = 1.4426950408889634
 # Adding and subtracting 1.5 * 2**52 rounds to the nearest integer and leaves it in the low bits.
 _MAGIC = 6755399441055744.0
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
+_TAYLOR = [1.0 / math.factorial(n) for n in range(13, -1, -1)]
+SMALLEST = -700.0
 
 
-@inner
-def exp(x: float) -> float:
-    """exp(x) for x <= 709, to about one unit in the last place, in a form that vectorises.
+@intrinsic
+def exp(typing: Any, vector: Any) -> Any:
+    """exp(x) lane by lane for x <= 709, to about one unit in the last place.
 
     x = n ln 2 + r with |r| <= ln(2)/2; exp(r) by its Taylor polynomial of degree 13; 2**n by its bit pattern.
     Below -700 the result is exactly 0, so that no denormal number ever arises (they cost a hundred cycles each).
     """
-    clamped = x if x > -700.0 else -700.0
-    shifted = clamped * _LOG2E + _MAGIC
-    n = shifted - _MAGIC
-    r = clamped - n * _LN2_HIGH
-    r = r - n * _LN2_LOW
-    p = 1.6059043836821613e-10
-    p = p * r + 2.08767569878681e-09
-    p = p * r + 2.505210838544172e-08
-    p = p * r + 2.755731922398589e-07
-    p = p * r + 2.7557319223985893e-06
-    p = p * r + 2.48015873015873e-05
-    p = p * r + 1.984126984126984e-04
-    p = p * r + 1.388888888888889e-03
-    p = p * r + 8.333333333333333e-03
-    p = p * r + 4.1666666666666664e-02
-    p = p * r + 1.6666666666666666e-01
-    p = p * r + 0.5
-    p = p * r + 1.0
-    p = p * r + 1.0
-    scale = _as_double((_as_bits(shifted) + np.int64(1023)) << np.int64(52))
-    return p * scale if x >= -700.0 else 0.0
 
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = ir.VectorType(ir.IntType(64), LANES)
 
-@inner
-def exp_into(out: Any, o: int, values: Any, v: int, n: int, shift: float) -> None:
-    """out[o:o+n] = exp(values[v:v+n] - shift)."""
-    for i in range(n):
-        put(out, o + i, exp(get(values, v + i) - shift))
+        def constant(number: float) -> Any:
+            return ir.Constant(_VECTOR, [number] * LANES)
+
+        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+        multiply_add = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
+        large = builder.fcmp_ordered(">=", args[0], constant(SMALLEST))
+        x = builder.select(large, args[0], constant(SMALLEST))
+        shifted = builder.call(multiply_add, [x, constant(_LOG2E), constant(_MAGIC)])
+        n = builder.fsub(shifted, constant(_MAGIC))
+        r = builder.call(multiply_add, [n, constant(-_LN2_HIGH), x])
+        r = builder.call(multiply_add, [n, constant(-_LN2_LOW), r])
+        p = constant(_TAYLOR[0])
+        for coefficient in _TAYLOR[1:]:
+            p = builder.call(multiply_add, [p, r, constant(coefficient)])
+        power = builder.add(builder.bitcast(shifted, bits), ir.Constant(bits, [1023] * LANES))
+        scale = builder.bitcast(builder.shl(power, ir.Constant(bits, [52] * LANES)), _VECTOR)
+        return builder.select(large, builder.fmul(p, scale), constant(0.0))
+
+    return F64X8(vector), generate

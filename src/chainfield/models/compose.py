@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from chainfield.scorers import (
     SparseLinear,
     Transition,
     all_pairs,
+    arrange,
     compact_ties,
     seen_pairs,
 )
@@ -41,6 +42,33 @@ class Material:
     clamp: Clamp
     labels: tuple[Any, ...]
     previous: Tagger | None = None  # when training goes on from a fitted model: all its weights stay
+    pairs: Pairs | None = None  # which (feature, row) pairs of sparse features get a weight
+    numbers: NDArray[np.int32] | None = None  # the number of each feature, after those of ``previous`` have changed
+
+
+def with_pairs(material: Material, space: StateSpace, *, all_features: bool) -> Material:
+    """Choose the pairs of sparse features and number the features as the kernels like them."""
+    from chainfield.kernels.linear import sort_zones
+
+    sparse, previous = material.batch.sparse, material.previous
+    if sparse is None:
+        return material
+    if all_features:
+        return replace(material, pairs=all_pairs(material.features.n_features, space.n_rows))
+    pairs = known_pairs(sparse, material.clamp, space.n_rows)
+    if previous is not None:
+        pairs = unite_pairs(old_pairs(previous, SparseLinear), pairs, row_numbers(previous, material.labels))
+    pairs, numbers = arrange(pairs, space.n_rows)
+    material.features.renumber(numbers)
+    indices = (
+        np.where(sparse.indices >= 0, numbers[sparse.indices], -1).astype(np.int32) if len(numbers) else sparse.indices
+    )
+    ordered = np.empty_like(indices)
+    values = sparse.weights()
+    ordered_values = np.empty_like(values)
+    sort_zones(sparse.indptr, indices, values, pairs.n_full, pairs.n_single, ordered, ordered_values)
+    sparse = replace(sparse, indices=ordered, values=None if sparse.values is None else ordered_values)
+    return replace(material, batch=replace(material.batch, sparse=sparse), pairs=pairs, numbers=numbers)
 
 
 def label_rules(
@@ -68,20 +96,13 @@ def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:
     return space if rules is None else restrict(space, rules)
 
 
-def linear_emissions(material: Material, space: StateSpace, *, all_features: bool, boundary: bool) -> list[Scorer]:
+def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -> list[Scorer]:
     """Linear scores of whatever features there are."""
     scorers: list[Scorer] = []
-    batch, features, previous = material.batch, material.features, material.previous
-    if batch.sparse is not None:
-        if all_features:
-            pairs = all_pairs(features.n_features, space.n_rows)
-        else:
-            pairs = known_pairs(batch.sparse, material.clamp, space.n_rows)
-            if previous is not None:
-                pairs = unite_pairs(old_pairs(previous, SparseLinear), pairs, row_numbers(previous, material.labels))
-        scorers.append(SparseLinear(pairs, space.n_rows))
-    if batch.dense is not None:
-        scorers.append(DenseLinear(features.n_columns, space.n_rows))
+    if material.pairs is not None:
+        scorers.append(SparseLinear(material.pairs, space.n_rows))
+    if material.batch.dense is not None:
+        scorers.append(DenseLinear(material.features.n_columns, space.n_rows))
     if boundary:
         scorers.append(Boundary(space.n_rows))
     if not scorers:

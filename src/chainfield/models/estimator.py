@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import warnings
@@ -32,7 +33,7 @@ from chainfield.tasks import Tagging, labels_in, ordered_labels
 from chainfield.trainers import Progress, begin, make_trainer, resolve_trainer, run
 
 from . import names
-from .compose import Material
+from .compose import Material, with_pairs
 from .confidence import Confidence, confidences
 from .explanation import Explanation, explain
 from .inputs import choose_map, split_sequences
@@ -63,6 +64,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
     patience: int | None
     template: Any
     min_count: int
+    all_features: bool
     class_weight: Any
     warm_start: bool
     random_state: Any
@@ -123,7 +125,8 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         self._check_settings()
         sequences = split_sequences(X, lengths)
         targets = split_sequences(y, lengths, "y")
-        features = previous.features if previous is not None else choose_map(sequences, self.template)
+        # A copy: the fitted model stays as it is, whatever happens on the way to the next one.
+        features = choose_map(sequences, self.template) if previous is None else copy.deepcopy(previous.features)
         seen = labels_in(targets)
         old = previous.task.labels if previous is not None else ()
         labels = ordered_labels([*old, *(classes or ()), *seen])
@@ -133,12 +136,14 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         space = self._space(labels, targets)
         batch = features.learn(sequences, self.min_count)
         clamp = task.clamp(space, targets, batch.offsets)
-        chain = self._chain(Material(features, batch, clamp, labels, previous), space)
-        problem = self._problem(chain, batch, clamp, labels, sample_weight)
+        material = Material(features, batch, clamp, labels, previous)
+        material = with_pairs(material, space, all_features=self.all_features)
+        chain = self._chain(material, space)
+        problem = self._problem(chain, material.batch, clamp, labels, sample_weight)
         seed = self._seed()
         theta = chain.start(np.random.default_rng(seed))
         if previous is not None:
-            carry_over(previous, chain, labels, theta)
+            carry_over(previous, chain, labels, theta, material.numbers)
         name = resolve_trainer(self.trainer, problem.objective, self.l1)
         if partial and self.trainer == "auto":
             name = "sgd" if problem.objective.smooth else "averaged"

@@ -122,5 +122,5 @@ class LinearCRF(ChainTagger):
         return second_order(space) if self.order == 2 else space
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:
-        emissions = linear_emissions(material, space, all_features=self.all_features, boundary=self.boundary)
+        emissions = linear_emissions(material, space, boundary=self.boundary)
         return Chain(space, tuple(emissions), tuple(transitions(material, space, all_transitions=self.all_transitions)))

@@ -37,8 +37,10 @@ def feature_weights(tagger: Tagger) -> Iterator[tuple[str, Any, float]]:
         if isinstance(scorer, SparseLinear):
             weight = tagger.params[f"{scorer.name}.weight"].tolist()
             features = scorer.pairs.feature().tolist()
-            for f, row, w in zip(features, scorer.pairs.row.tolist(), weight, strict=True):
-                yield names[f], labels[row], w
+            exists = scorer.pairs.exists().tolist()
+            for f, row, w, real in zip(features, scorer.pairs.row.tolist(), weight, exists, strict=True):
+                if real:
+                    yield names[f], labels[row], w
         elif isinstance(scorer, DenseLinear):
             for f, row_weights in enumerate(tagger.params[f"{scorer.name}.weight"].tolist()):
                 for label, w in zip(labels, row_weights, strict=True):

@@ -1,7 +1,7 @@
 """Carrying weights over to a chain with more features or labels.
 
-Feature numbers never change (a feature map only ever appends); labels may have been added, so rows and edges are
-matched by their labels.
+Feature maps append features and may renumber them; labels may have been added, so rows and edges are matched by their
+labels.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from chainfield.scorers import (
     SparseLinear,
     Transition,
 )
+from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import StateSpace
 
 from .names import edge_labels
@@ -63,18 +64,23 @@ def unite_pairs(old: Pairs, new: Pairs, rows: Int) -> Pairs:
     """The pairs of both; ``rows`` gives the new number of an old row, -1: gone."""
     n_rows = int(max(rows.max(initial=0), new.row.max(initial=0))) + 1
     kept = _codes(old, n_rows, rows)
-    codes = np.union1d(kept[kept >= 0], _codes(new, n_rows))
-    first = np.searchsorted(codes, np.arange(new.n_features + 1, dtype=np.int64) * n_rows)
-    return Pairs(first.astype(np.int64), (codes % n_rows).astype(np.int32))
+    return pairs_from_codes(np.union1d(kept[kept >= 0], _codes(new, n_rows)), new.n_features, n_rows)
 
 
-def _codes(pairs: Pairs, n_rows: int, rows: Int | None = None) -> Int:
+def _codes(pairs: Pairs, n_rows: int, rows: Int | None = None, numbers: NDArray[np.int32] | None = None) -> Int:
+    """feature · n_rows + row of each pair, in new numbers; -1 for pairs that are gone or only fill up."""
     row = pairs.row.astype(np.int64) if rows is None else rows[pairs.row]
-    return np.where(row >= 0, pairs.feature() * n_rows + row, -1)
+    feature = pairs.feature() if numbers is None else numbers[pairs.feature()].astype(np.int64)
+    return np.where((row >= 0) & (pairs.exists() | (rows is None)), feature * n_rows + row, -1)
 
 
-def carry_over(old: Tagger, chain: Chain, labels: tuple[Any, ...], theta: Float) -> None:
-    """Write the old tagger's weights into ``theta`` wherever the new chain has the same weight."""
+def carry_over(
+    old: Tagger, chain: Chain, labels: tuple[Any, ...], theta: Float, numbers: NDArray[np.int32] | None = None
+) -> None:
+    """Write the old tagger's weights into ``theta`` wherever the new chain has the same weight.
+
+    ``numbers``: the new number of each sparse feature; None: numbers have not changed.
+    """
     into, before = chain.views(theta), {scorer.name: scorer for scorer in old.chain.scorers}
     rows = row_numbers(old, labels)
     for scorer in chain.scorers:
@@ -85,7 +91,7 @@ def carry_over(old: Tagger, chain: Chain, labels: tuple[Any, ...], theta: Float)
             name: (old.params[f"{scorer.name}.{name}"], into[f"{scorer.name}.{name}"]) for name in scorer.shapes()
         }
         if isinstance(scorer, SparseLinear) and isinstance(own, SparseLinear):
-            _carry_pairs(own.pairs, scorer.pairs, rows, *weights["weight"])
+            _carry_pairs(own.pairs, scorer.pairs, rows, *weights["weight"], numbers)
         elif isinstance(scorer, EdgeFeatures) and isinstance(own, EdgeFeatures):
             _carry_pairs(own.pairs, scorer.pairs, edge_row_numbers(old, chain.space, labels), *weights["weight"])
         elif isinstance(scorer, Transition) and isinstance(own, Transition):
@@ -98,9 +104,11 @@ def carry_over(old: Tagger, chain: Chain, labels: tuple[Any, ...], theta: Float)
                 ours[..., rows] = theirs
 
 
-def _carry_pairs(old: Pairs, new: Pairs, rows: Int, weight: Float, into: Float) -> None:
+def _carry_pairs(
+    old: Pairs, new: Pairs, rows: Int, weight: Float, into: Float, numbers: NDArray[np.int32] | None = None
+) -> None:
     n_rows = int(max(rows.max(initial=0), new.row.max(initial=0))) + 1
-    wanted, codes = _codes(old, n_rows, rows), _codes(new, n_rows)
+    wanted, codes = _codes(old, n_rows, rows, numbers), _codes(new, n_rows)
     place = np.searchsorted(codes, wanted)
     found = (place < len(codes)) & (codes[np.minimum(place, len(codes) - 1)] == wanted) & (wanted >= 0)
     into[place[found]] = weight[found]

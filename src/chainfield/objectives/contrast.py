@@ -18,7 +18,7 @@ from typing import final
 import numpy as np
 
 from chainfield.errors import ConfigError, NoPathError
-from chainfield.inference import Paths, add_path, add_posteriors, clamped_path, viterbi
+from chainfield.inference import Paths, add_path, add_posteriors, viterbi
 from chainfield.potentials import Potentials
 from chainfield.scorers.scorer import How
 from chainfield.states import StateSpace
@@ -46,9 +46,8 @@ class Contrast(Objective):
             node = potentials.node + targets.cost[targets.clamp.index]
             free = Potentials(node, potentials.edge, potentials.offsets)
         above = self._gather(space, free, targets.weight, d)
-        path = clamped_path(space, targets.clamp, potentials.offsets)
-        if path is not None:
-            below = add_path(space, potentials, path, -targets.weight, d)
+        if targets.path is not None:
+            below = add_path(space, potentials, targets.path, -targets.weight, d)
         else:
             try:
                 below = self._gather(space, targets.clamp.apply(potentials), -targets.weight, d)
@@ -83,4 +82,4 @@ def hamming_cost(space: StateSpace, table: np.ndarray, margin: float) -> Float:
     labels = np.zeros((len(table), space.n_labels), np.bool_)
     for row, label in enumerate(space.label_of_row):
         labels[:, label] |= table[:, row]
-    return np.where(labels[:, space.label_of_row], 0.0, margin)
+    return np.ascontiguousarray(np.where(labels[:, space.label_of_row], 0.0, margin))

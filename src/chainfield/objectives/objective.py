@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.inference import Paths
 from chainfield.potentials import Clamp, Potentials
 from chainfield.scorers.scorer import How
 from chainfield.states import StateSpace
@@ -22,6 +23,7 @@ class Targets:
     clamp: Clamp
     weight: Float  # (S,)
     cost: Float | None = None  # (M, R): cost[clamp.index[t], r] of row r at position t, for margin objectives
+    path: Paths | None = None  # the only path that the clamp allows, if it is known to be the only one
 
 
 class Objective(ABC):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError, DivergenceError, NoPathError
 from chainfield.features.batch import Batch
+from chainfield.inference import Paths, clamped_path
 from chainfield.objectives import Objective, Targets
 from chainfield.potentials import Potentials
 from chainfield.scorers import Chain
@@ -71,6 +72,11 @@ class Problem:
         cuts[0], cuts[-1] = 0, self.n_sequences
         return [(int(a), int(b)) for a, b in pairwise(cuts) if b > a]
 
+    @cached_property
+    def path(self) -> Paths | None:
+        """The path behind the labels, where they determine it: then the clamped side needs no inference."""
+        return clamped_path(self.chain.space, self.targets.clamp, self.batch.offsets)
+
     def evaluate(self, theta: Float) -> tuple[float, Float]:
         """The smooth part (everything but l1) and its gradient."""
 
@@ -123,11 +129,13 @@ class Problem:
         return self.l1 * float(np.abs(theta).sum()) + self.l2 * float(theta @ theta)
 
     def _part(self, sequences: slice | Int) -> tuple[Batch, Targets]:
-        t = self.targets
+        t, path = self.targets, self.path
         if isinstance(sequences, slice):
             lo, hi = sequences.start, sequences.stop
             positions: slice | Int = slice(int(self.batch.offsets[lo]), int(self.batch.offsets[hi]))
             batch = self.batch.window(lo, hi)
         else:
             positions, batch = self.batch.positions(sequences), self.batch.take(sequences)
-        return batch, Targets(t.clamp[positions], t.weight[sequences], t.cost)
+        if path is not None:
+            path = Paths(path.states[positions], path.edges[positions], path.score)
+        return batch, Targets(t.clamp[positions], t.weight[sequences], t.cost, path)

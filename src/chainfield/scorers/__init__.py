@@ -3,7 +3,7 @@
 from .chain import Chain
 from .edge_features import EdgeFeatures
 from .linear import Boundary, DenseLinear, SparseLinear
-from .pairs import Pairs, all_pairs, seen_pairs
+from .pairs import Pairs, all_pairs, arrange, seen_pairs
 from .scorer import How, Params, Pullback, Scorer
 from .transition import Transition, compact_ties
 
@@ -20,6 +20,7 @@ __all__ = [
     "SparseLinear",
     "Transition",
     "all_pairs",
+    "arrange",
     "compact_ties",
     "seen_pairs",
 ]

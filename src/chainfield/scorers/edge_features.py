@@ -35,10 +35,11 @@ class EdgeFeatures(Scorer):
         sparse = batch.edges
         assert sparse is not None
         n_rows = int(self.edge_row.max(initial=-1)) + 1
-        first, row, values, edge_row = self.pairs.first, self.pairs.row, sparse.weights(), self.edge_row
+        pairs, edge_row, entries = self.pairs, self.edge_row, (sparse.indptr, sparse.indices, sparse.weights())
+        layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
         plain = n_rows == len(edge_row) and bool((np.diff(edge_row) == 1).all())
         rows = scores if plain else np.zeros((len(scores), n_rows))
-        gather_pairs(sparse.indptr, sparse.indices, values, first, row, params["weight"], rows)
+        gather_pairs(*entries, *layout, params["weight"], rows)
         if not plain:
             scores += rows[:, edge_row]
 
@@ -47,6 +48,6 @@ class EdgeFeatures(Scorer):
             if not plain:
                 summed = np.zeros((len(d), n_rows))
                 np.add.at(summed.T, edge_row, d.T)
-            scatter_pairs(sparse.indptr, sparse.indices, values, first, row, summed, scale, into["weight"])
+            scatter_pairs(*entries, *layout, pairs.mask, summed, scale, into["weight"])
 
         return pullback

@@ -32,11 +32,12 @@ class SparseLinear(Scorer):
 
         sparse = batch.sparse
         assert sparse is not None
-        first, row, values = self.pairs.first, self.pairs.row, sparse.weights()
-        gather_pairs(sparse.indptr, sparse.indices, values, first, row, params["weight"], scores)
+        pairs, entries = self.pairs, (sparse.indptr, sparse.indices, sparse.weights())
+        layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
+        gather_pairs(*entries, *layout, params["weight"], scores)
 
         def pullback(d: Float, into: Params, scale: float) -> None:
-            scatter_pairs(sparse.indptr, sparse.indices, values, first, row, d, scale, into["weight"])
+            scatter_pairs(*entries, *layout, pairs.mask, d, scale, into["weight"])
 
         return pullback
 

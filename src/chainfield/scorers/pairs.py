@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +10,22 @@ from numpy.typing import NDArray
 from chainfield.features.batch import Sparse
 
 Int = NDArray[np.int64]
+Int32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of feature f: first[f]:first[f+1], their rows ascending. F features, P pairs."""
+    """Pairs of feature f: first[f]:first[f+1], their rows ascending. F features, P pairs.
+
+    The first ``n_full`` features have all rows, the next ``n_single`` one each (see :mod:`chainfield.kernels.linear`).
+    A full feature may include pairs that were never seen: ``mask`` is 0 there, and the weight stays 0.
+    """
 
     first: Int  # (F+1,)
-    row: NDArray[np.int32]  # (P,)
+    row: Int32  # (P,)
+    n_full: int = 0
+    n_single: int = 0
+    mask: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # (pairs of full features,), or empty
 
     @property
     def n_features(self) -> int:
@@ -33,16 +41,20 @@ class Pairs:
         """(P,) the feature of each pair."""
         return np.repeat(np.arange(self.n_features), np.diff(self.first))
 
+    def exists(self) -> NDArray[np.bool_]:
+        """(P,) whether a pair has a weight of its own, or only fills up a full feature."""
+        exists = np.ones(self.n_pairs, np.bool_)
+        exists[: len(self.mask)] = self.mask > 0
+        return exists
+
 
 def all_pairs(n_features: int, n_rows: int) -> Pairs:
     """A weight for every feature with every row."""
-    return Pairs(
-        np.arange(n_features + 1, dtype=np.int64) * n_rows,
-        np.tile(np.arange(n_rows, dtype=np.int32), n_features),
-    )
+    first = np.arange(n_features + 1, dtype=np.int64) * n_rows
+    return Pairs(first, np.tile(np.arange(n_rows, dtype=np.int32), n_features), n_features)
 
 
-def seen_pairs(sparse: Sparse, allowed: NDArray[np.bool_], index: NDArray[np.int32]) -> Pairs:
+def seen_pairs(sparse: Sparse, allowed: NDArray[np.bool_], index: Int32) -> Pairs:
     """Only the pairs that occur together: feature f at a position whose set ``allowed[index[t]]`` has row r.
 
     allowed (M, R), index (N,); an index of -1 leaves a position out (nothing is known of it).
@@ -61,5 +73,32 @@ def seen_pairs(sparse: Sparse, allowed: NDArray[np.bool_], index: NDArray[np.int
     pairs = np.repeat(feature, lengths) * n_rows + rows
     if np.any(np.diff(pairs) <= 0):  # sets that overlap
         pairs = np.unique(pairs)
-    first = np.searchsorted(pairs, np.arange(sparse.n_features + 1, dtype=np.int64) * n_rows)
-    return Pairs(first.astype(np.int64), (pairs % n_rows).astype(np.int32))
+    return pairs_from_codes(pairs, sparse.n_features, n_rows)
+
+
+def pairs_from_codes(codes: Int, n_features: int, n_rows: int) -> Pairs:
+    """Pairs from ascending codes feature · n_rows + row."""
+    first = np.searchsorted(codes, np.arange(n_features + 1, dtype=np.int64) * n_rows)
+    return Pairs(first.astype(np.int64), (codes % n_rows).astype(np.int32))
+
+
+def arrange(pairs: Pairs, n_rows: int) -> tuple[Pairs, Int32]:
+    """Renumber features so that the kernels' zones lie side by side; returns the pairs and the features' new numbers.
+
+    A feature seen with a quarter of the rows or more becomes full: reading all rows as vectors beats a list.
+    """
+    counts = np.diff(pairs.first)
+    full = counts >= min(n_rows, max(4, -(-n_rows // 4)))
+    zone = np.where(full, 0, np.where(counts == 1, 1, 2))
+    order = np.argsort(zone, kind="stable")
+    number = np.empty(len(order), np.int32)
+    number[order] = np.arange(len(order), dtype=np.int32)
+    n_full, n_single = int(np.count_nonzero(zone == 0)), int(np.count_nonzero(zone == 1))
+    feature, exists = number[pairs.feature()].astype(np.int64), pairs.exists()
+    seen = np.sort((feature * n_rows + pairs.row)[exists])
+    codes = np.union1d(np.arange(n_full * n_rows, dtype=np.int64), seen)
+    arranged = pairs_from_codes(codes, pairs.n_features, n_rows)
+    mask = np.zeros(n_full * n_rows)
+    mask[seen[seen < len(mask)]] = 1.0
+    mask = np.empty(0) if mask.all() else mask
+    return Pairs(arranged.first, arranged.row, n_full, n_single, mask), number

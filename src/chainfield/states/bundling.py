@@ -50,8 +50,9 @@ def build_graph(space: StateSpace) -> Graph:
         bundle_first.append(len(bundle_src))
         n_slots += len(runs) * wide
         n_tslots += n * twide
-        width = max(width, _pad(target + wide))
+        width = max(width, _pad(target + wide), _pad(max(int(src[first[run]]) for run in runs) + twide))
 
+    turns = np.concatenate([[0], np.flatnonzero(np.diff(space.row_of) != 1) + 1])
     order = np.lexsort((src, dst))
     in_first = np.concatenate([[0], np.cumsum(np.bincount(dst, minlength=n_states))])
     complete = n_edges == n_states**2 and bool(space.start.all()) and bool(space.end.all())
@@ -67,6 +68,9 @@ def build_graph(space: StateSpace) -> Graph:
         dst=ints(dst).copy(),
         in_first=ints(in_first),
         in_edge=ints(order),
+        segment_state=ints(turns),
+        segment_row=ints(space.row_of[turns]),
+        segment_len=ints(np.diff(np.append(turns, n_states))),
         bundle_first=ints(bundle_first),
         bundle_src=ints(bundle_src),
         bundle_dst=ints(bundle_dst),

@@ -3,8 +3,8 @@
     θ ← θ - η_k ∇loss_s(θ)      one sequence (or a few) at a time, in fresh random order each pass
 
 The way back of a sequence's gradient adds to θ itself, so a step touches only the weights of its features. Penalties
-would touch all of them: their share of a step is saved up and paid every ``PAY`` steps for all parameters at once
-(l2: shrink, l1: move towards zero and stop there).
+would touch all of them: their share of a step is saved up and paid after some dozens of steps for all parameters at
+once (l2: shrink, l1: move towards zero and stop there).
 The average of all iterates costs one more way back, not a pass over θ: with updates Δ_k after step k,
 sum over k of θ_k = K θ_K - sum over k of k Δ_k  (Daumé 2006).
 """
@@ -17,11 +17,13 @@ from typing import ClassVar, final
 import numpy as np
 
 from chainfield.errors import DivergenceError
-from chainfield.problem import Problem
+from chainfield.problem import OnlinePass, Problem
 
 from .trainer import Float, Record, State, Trainer, Window, orders
 
+# Paying the penalties costs a few passes over θ; it should not cost more than the steps in between.
 PAY = 64
+PARAMETERS_PER_STEP = 4000
 
 
 @dataclass
@@ -66,27 +68,31 @@ class SGD(Trainer[OnlineState]):
         decay = 2.0 * problem.l2 / n if self.decay is None else self.decay
         averaging = self.average_from is not None and state.iteration >= self.average_from
         order = orders(self.seed, state.iteration, n)
-        taken = state.iteration * -(-n // self.batch_size)
-        loss, mistakes, owed, owed_rate = 0.0, 0, 0, 0.0
-        for at in range(0, n, self.batch_size):
-            chosen = order[at : at + self.batch_size]
-            rate = state.rate / (1.0 + state.rate * decay * taken)
-            taken += 1
-            part = chosen if len(chosen) > 1 else slice(int(chosen[0]), int(chosen[0]) + 1)
-            value, d, pullback = problem.differentiate(state.theta, part)
-            loss += value
-            # A perceptron whose best path is the right one has no gradient; a tie of scores is a mistake all the same.
-            if problem.objective.smooth or d.node.any() or d.edge.any():
-                mistakes += 1
-                pullback(d, state.theta, -rate)
-                if averaging:
-                    pullback(d, state.lag, -rate * state.clock)
-            state.clock += averaging
-            owed += 1
-            owed_rate += rate * len(chosen) / n
-            if owed == PAY or at + self.batch_size >= n:
-                pay_penalties(problem, state, owed_rate, averaging)
-                owed, owed_rate = 0, 0.0
+        n_steps = -(-n // self.batch_size)
+        taken = (state.iteration * n_steps + np.arange(n_steps)).astype(np.float64)
+        rates = state.rate / (1.0 + state.rate * decay * taken)
+        walk = OnlinePass(problem)
+        loss, mistakes = 0.0, 0
+        for lo in range(0, n_steps, pay_interval(problem)):
+            hi = min(lo + pay_interval(problem), n_steps)
+            if self.batch_size == 1:
+                lag = state.lag if averaging else None
+                part, wrong = walk(state.theta, order[lo:hi], rates[lo:hi], lag=lag, clock=state.clock)
+                loss += part
+                mistakes += wrong
+                state.clock += averaging * (hi - lo)
+            else:
+                for step in range(lo, hi):
+                    chosen = order[step * self.batch_size : (step + 1) * self.batch_size]
+                    value, d, pullback = problem.differentiate(state.theta, chosen)
+                    loss += value
+                    mistakes += 1
+                    pullback(d, state.theta, -rates[step])
+                    if averaging:
+                        pullback(d, state.lag, -rates[step] * state.clock)
+                    state.clock += averaging
+            share = (min(hi * self.batch_size, n) - lo * self.batch_size) / n
+            pay_penalties(problem, state, float(rates[lo:hi].mean()) * share, averaging)
         state.iteration += 1
         theta = self.parameters(state)
         if not np.isfinite(theta).all():
@@ -101,6 +107,11 @@ class SGD(Trainer[OnlineState]):
     def parameters(self, state: OnlineState) -> Float:
         """The average once there is one."""
         return state.theta - state.lag / state.clock if state.clock else state.theta
+
+
+def pay_interval(problem: Problem) -> int:
+    """How many steps go by between payments."""
+    return max(PAY, problem.n_parameters // PARAMETERS_PER_STEP)
 
 
 def pay_penalties(problem: Problem, state: OnlineState, rate: float, averaging: bool) -> None:
@@ -121,11 +132,14 @@ def calibrate(problem: Problem, theta: Float, seed: int, sample: int = 200) -> f
     """The largest of the rates …, 1/4, 1/2, 1, 2, … that still lowers the loss of a sample most (Bottou 2010)."""
     chosen = orders(seed, 2**31, problem.n_sequences)[:sample]
 
+    walk = OnlinePass(problem)
+
     def loss_after(rate: float) -> float:
         trial = theta.copy()
-        for s in chosen:
-            _, d, pullback = problem.differentiate(trial, slice(int(s), int(s) + 1))
-            pullback(d, trial, -rate)
+        try:
+            walk(trial, chosen, np.full(len(chosen), rate))
+        except DivergenceError:
+            return np.inf
         if not np.isfinite(trial).all():
             return np.inf
         penalty = problem.penalty(trial) * len(chosen) / problem.n_sequences

@@ -13,13 +13,13 @@ objective worse.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
 
 from chainfield.errors import ConfigError
-from chainfield.problem import Problem
+from chainfield.problem import Memory, OnlinePass, Problem
 
 from .trainer import Float, Record, State, Trainer, Window, orders
 
@@ -82,16 +82,11 @@ class SDCA(Trainer[SDCAState]):
 
     def step(self, problem: Problem, state: SDCAState) -> Record:
         """A pass over the data, then the exact objective and gradient."""
-        offsets, share = problem.batch.offsets, state.share
+        share = state.share
         pace = share / (2.0 * problem.l2)
-        for s in orders(self.seed, state.iteration, problem.n_sequences).tolist():
-            _, new, pullback = problem.differentiate(state.theta, slice(s, s + 1))
-            positions = slice(int(offsets[s]), int(offsets[s + 1]))
-            own = positions if problem.chain.per_position else slice(s, s + 1)
-            d = replace(new, node=new.node - state.node[positions], edge=new.edge - state.edge[own])
-            state.node[positions] += share * d.node
-            state.edge[own] += share * d.edge
-            pullback(d, state.theta, -pace)
+        order = orders(self.seed, state.iteration, problem.n_sequences)
+        memory = Memory(state.node, state.edge)
+        OnlinePass(problem)(state.theta, order, np.full(len(order), pace), memory=memory, share=share)
         if state.rest.any():
             state.theta += pace * state.rest
             state.rest *= 1.0 - share

@@ -1,0 +1,278 @@
+"""The documentation runs: every Python block, every `$ chainfield` line; links, defaults and options are checked."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import inspect
+import json
+import re
+import shlex
+import subprocess
+import warnings
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from scipy import sparse
+
+import chainfield.models
+import chainfield.trainers
+from chainfield.commands.main import COMMANDS, group
+from chainfield.features.transform import TRANSFORM_NAMES
+from test_commands import corpus_text, run
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+DOCS = ROOT / "docs"
+# Written by the benchmarks and the papers harness, perhaps not yet.
+LATER = {"benchmarks/RESULTS.md", "papers/RESULTS.md"}
+
+
+def page_name(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    language: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    found = []
+    text = page.read_text(encoding="utf-8")
+    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
+        found.append(Block(match[1], match[2], text[: match.start(2)].count("\n") + 1))
+    return found
+
+
+def execute(page: Path, block: Block, namespace: dict[str, object]) -> None:
+    # Blank lines in front keep the line numbers of the page in tracebacks.
+    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec", dont_inherit=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        exec(code, namespace)
+
+
+def commands(block: Block) -> list[str]:
+    joined = block.text.replace("\\\n", " ")
+    return [line.removeprefix("$ ") for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def shell(command: str, page: Path) -> None:
+    """A pipeline of `chainfield` (in this process: it is quick) and of small standard tools."""
+    command, _, target = command.partition(" > ")
+    data = b""
+    for part in command.split(" | "):
+        words = shlex.split(part)
+        if words[0] == "chainfield":
+            result = run(*words[1:], stdin=data)
+            assert result.code == 0, f"{page_name(page)}: {part!r} failed: {result.stderr}"
+            data = result.stdout.encode()
+        else:
+            data = subprocess.run(words, input=data, stdout=subprocess.PIPE, check=True).stdout
+    if target:
+        Path(target.strip()).write_bytes(data)
+
+
+def prepare(folder: Path) -> None:
+    """Files that a page may take for granted: a little corpus in three parts."""
+    (folder / "train.txt").write_text(corpus_text("train", 0, 120), encoding="utf-8")
+    (folder / "dev.txt").write_text(corpus_text("test", 0, 50), encoding="utf-8")
+    (folder / "test.txt").write_text(corpus_text("test", 50, 100), encoding="utf-8")
+
+
+RUNNING = [page for page in PAGES if any(block.language in ("python", "console") for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", RUNNING, ids=page_name)
+def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    prepare(tmp_path)
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.language == "python":
+            with contextlib.redirect_stdout(None):
+                execute(page, block, namespace)
+        elif block.language == "console":
+            for command in commands(block):
+                shell(command, page)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_name)
+def test_links_lead_somewhere(page: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+://|mailto:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (page.parent / name).resolve() if name else page
+        if path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix() in LATER:
+            continue
+        assert path.exists(), f"{page_name(page)}: {target} does not exist"
+        if anchor:
+            assert anchor in anchors(path), f"{page_name(page)}: {target}: no such heading"
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_index_names_every_page() -> None:
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in DOCS.glob("*.md"):
+        assert page.name == "index.md" or f"({page.name})" in index
+
+
+def test_readme_begins_with_two_commands() -> None:
+    shells = [block.text.strip() for block in blocks(ROOT / "README.md") if block.language == "sh"]
+    assert shells == ["pip install . && chainfield demo", "pip install -e '.[test]' && pytest"]
+
+
+def rows(section: str) -> list[list[str]]:
+    """The cells of a section's tables, heads and rules left out."""
+    lines = [line for line in section.splitlines() if line.startswith("| `")]
+    return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
+
+
+def section(page: str, title: str) -> str:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = re.search(rf"^#+ {re.escape(title)}$(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    assert found is not None, f"{page} has no section {title!r}"
+    return found[1]
+
+
+def test_documented_settings_are_those_of_linear_crf() -> None:
+    documented = {name.strip("`"): default.strip("`") for name, default, _ in rows(section("models.md", "`LinearCRF`"))}
+    signature = inspect.signature(chainfield.models.LinearCRF.__init__).parameters
+    actual = {name: repr(parameter.default) for name, parameter in signature.items() if name != "self"}
+    assert documented == actual
+    assert list(documented) == list(actual)
+
+
+def test_documented_trainers_are_those_that_exist() -> None:
+    documented = {cells[0].strip("`"): cells[1:] for cells in rows(section("models.md", "Trainers"))}
+    assert {*documented, "auto", "averaged"} == set(chainfield.trainers.TRAINERS)
+    for name, settings, l1, smooth in documented.values():
+        kind = getattr(chainfield.trainers, name.strip("`"))
+        actual = ", ".join(f"`{f.name}={f.default!r}`" for f in dataclasses.fields(kind))
+        assert settings == actual
+        assert (l1, smooth) == ("yes" if kind.handles_l1 else "no", "yes" if kind.needs_smooth else "no")
+
+
+def options_of(command: click.Command) -> dict[str, click.Option]:
+    context = click.Context(command, help_option_names=["-h", "--help"])
+    return {
+        ", ".join(f"`{o}`" for o in parameter.opts): parameter
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option)
+    }
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_documented_options_are_those_of_click(name: str) -> None:
+    context = click.Context(group)
+    command = group.get_command(context, name)
+    assert command is not None
+    documented = {cells[0]: cells[1:] for cells in rows(section("command_line.md", f"chainfield {name}"))}
+    actual = options_of(command)
+    assert set(documented) == set(actual)
+    for option, (default, _) in documented.items():
+        parameter = actual[option]
+        if parameter.show_default:
+            assert default == f"`{parameter.default}`", option
+        if isinstance(parameter.type, click.Choice):
+            assert all(f"`{choice}`" in documented[option][1] for choice in parameter.type.choices), option
+
+
+def test_documented_commands_are_all() -> None:
+    text = (DOCS / "command_line.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## chainfield (\w+)$", text, re.MULTILINE) == list(COMMANDS)
+
+
+def test_documented_transforms_are_all() -> None:
+    documented = [cells[0].strip("`").partition(":")[0] for cells in rows(section("templates.md", "Transforms"))]
+    assert documented == list(TRANSFORM_NAMES)
+
+
+def test_pages_name_no_machine() -> None:
+    for page in PAGES:
+        assert not re.search(r"/(work|root|home|tmp)/", page.read_text(encoding="utf-8")), page_name(page)
+
+
+def header(path: Path) -> tuple[dict[str, str], dict[str, object]]:
+    """Types of the tensors of a file, and its config."""
+    data = path.read_bytes()
+    entries = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    described = json.loads(entries.pop("__metadata__")["chainfield"])
+    return {name: entry["dtype"] for name, entry in entries.items()}, described["config"]
+
+
+def documented_tensors() -> dict[str, str]:
+    text = (DOCS / "file_format.md").read_text(encoding="utf-8")
+    return {cells[0].strip("`"): cells[1] for cells in rows(text) if len(cells) == 4}
+
+
+def tensor_pattern(name: str) -> str:
+    name = re.sub(r"^features\.values\.\d+$", "features.values.{c}", name)
+    return re.sub(r"^scorer\.\w+\.", "scorer.{name}.", name)
+
+
+WORDS = [("the", "D"), ("cat", "N"), ("sleeps", "V")]
+ROWS = [WORDS, WORDS[1:], WORDS[:2] * 3]
+LABELS = [["B-X", "I-X", "O"], ["O", "O"], ["B-X", "I-X", "O", "O", "B-X", "I-X"]]
+TEMPLATE = "U0:%x[0,0]/%x[0,1]\nU1:%x[0,1]\nB0:%x[0,0]\nB\n"
+MODELS = {
+    "attributes": ({}, [[{"w": word, "n": 0.5} for word, _ in row] for row in ROWS]),
+    "dense": ({}, [np.eye(len(row), 7) for row in ROWS]),
+    "sparse": ({}, [sparse.csr_array(np.eye(len(row), 7)) for row in ROWS]),
+    "templates": ({"template": TEMPLATE}, ROWS),
+    "second order": ({"template": TEMPLATE, "order": 2, "scheme": "bio"}, ROWS),
+    "perceptron": ({"objective": "perceptron", "all_features": True, "boundary": False}, ROWS),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_documented_tensors_are_those_of_model_files(kind: str, tmp_path: Path) -> None:
+    settings, X = MODELS[kind]
+    chainfield.LinearCRF(max_iter=3, **settings).fit(X, LABELS).save(tmp_path / "m.cf")
+    tensors, config = header(tmp_path / "m.cf")
+    documented, text = documented_tensors(), (DOCS / "file_format.md").read_text(encoding="utf-8")
+    for name, dtype in tensors.items():
+        assert dtype in re.findall(r"\w+", documented[tensor_pattern(name)]), name
+    keys = {*config, *config["features"], *config["chain"], *config["estimator"], *config["chain"]["space"]}
+    for scorer in (*config["chain"]["emissions"], *config["chain"]["transitions"]):
+        keys |= {*scorer, scorer["type"]}
+    for key in keys - {"kind"}:
+        assert re.search(rf"[`\"]{key}[`\"]", text), key
+
+
+@pytest.mark.parametrize("trainer", ["lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca"])
+def test_documented_tensors_are_those_of_checkpoints(
+    trainer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chainfield.models.estimator, "CHECKPOINT_SECONDS", 0.0)
+    crf = chainfield.LinearCRF(trainer=trainer, max_iter=2)
+    crf.fit(ROWS, LABELS, checkpoint=tmp_path / "c")
+    tensors, config = header(tmp_path / "c")
+    documented = documented_tensors()
+    for name, dtype in tensors.items():
+        assert documented.get(name, documented["state.{field}"]) == dtype, name
+    assert set(config) == {"mark", "state", "session"}
+    assert set(config["session"]) == {"best_score", "best_iteration", "seconds", "history", "reason"}
+
+
+def test_migrating_gives_the_same_model_as_crfsuite(tmp_path: Path) -> None:
+    pycrfsuite = pytest.importorskip("pycrfsuite")
+    corpus = chainfield.load_corpus(corpus_text("train", 0, 40).splitlines())
+    X = [[{"word": word, "last": word[-1], "length": len(word) / 10} for (word,) in row] for row in corpus.rows]
+    trainer = pycrfsuite.Trainer("lbfgs", {"c1": 0, "c2": 0.7, "delta": 1e-12, "epsilon": 1e-9}, verbose=False)
+    for x, labels in zip(X, corpus.labels, strict=True):
+        trainer.append(x, labels)
+    trainer.train(str(tmp_path / "m.crfsuite"))
+    ours = chainfield.LinearCRF(l2=0.7, boundary=False, all_transitions=False, tol=1e-12).fit(X, corpus.labels)
+    assert ours.history_[-1]["objective"] == pytest.approx(trainer.logparser.last_iteration["loss"], rel=1e-7)

@@ -1,0 +1,217 @@
+"""The harness of the papers' experiments, with a small experiment and corpus of its own."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+PAPERS = Path(__file__).resolve().parents[1] / "papers"
+if not (PAPERS / "run.py").is_file():
+    pytest.skip("papers/ is not part of an installed package", allow_module_level=True)
+if str(PAPERS) not in sys.path:
+    sys.path.insert(0, str(PAPERS))
+
+commands = importlib.import_module("harness.commands")
+corpora = importlib.import_module("harness.corpora")
+experiment = importlib.import_module("harness.experiment")
+registry = importlib.import_module("harness.registry")
+results = importlib.import_module("harness.results")
+tagging = importlib.import_module("harness.tagging")
+
+FAKE = """
+from harness.corpora import Corpus
+from harness.experiment import Experiment, Row
+
+def run(context):
+    words = (context.data["tiny"] / "words.txt").read_text().split()
+    if not context.quick:
+        context.log("counting")
+    yield Row("all", "words", 2, len(words[: 1 if context.quick else None]), 0.5, "a | b", "Counter 1999", (1.0, 3.0))
+    yield Row("others", "words", 7, None, source="Counter 2001")
+
+EXPERIMENT = Experiment(
+    name="tiny-count", title="Counting", paper="Counter 1999", protocol="Words are counted.",
+    differences=("The words are ours.",), subset="the first word", run=run,
+    corpora=(Corpus("tiny", ("words.txt",), "two words", "the moon", "as it is", "free"),),
+)
+"""
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    package = f"fakes_{tmp_path.name.replace('-', '_')}"
+    folder = tmp_path / package
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "_shared.py").touch()
+    (folder / "tiny.py").write_text(FAKE)
+    (tmp_path / "data" / "tiny").mkdir(parents=True)
+    (tmp_path / "data" / "tiny" / "words.txt").write_text("one two three")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delenv(corpora.VARIABLE, raising=False)
+    yield commands.Places(package, tmp_path / "results", tmp_path / "RESULTS.md")
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        del sys.modules[name]
+
+
+def call(places, *arguments, **environment):
+    return CliRunner().invoke(commands.main, [str(a) for a in arguments], obj=places, env=environment)
+
+
+def test_registry_finds_the_chunking_experiment():
+    assert registry.find("conll2000-chunking").corpora == (corpora.CONLL2000,)
+    with pytest.raises(registry.UnknownExperiment, match=r"there are: .*conll2000-chunking"):
+        registry.find("nothing")
+
+
+def test_chunking_template_has_19_templates_and_the_bigram():
+    lines = (PAPERS / "experiments" / "conll2000_chunking.template").read_text().split()
+    assert len(lines) == len(set(lines)) == 20
+    assert lines[-1] == "B"
+
+
+def test_a_module_without_experiment_is_refused(places, tmp_path):
+    (tmp_path / places.package / "broken.py").touch()
+    with pytest.raises(TypeError, match=r"broken\.py defines no EXPERIMENT"):
+        registry.discover(places.package)
+
+
+def test_list(places, tmp_path):
+    missing = call(places, "list")
+    assert missing.exit_code == 0
+    assert "tiny-count" in missing.output
+    assert "tiny: missing" in missing.output
+    assert "tiny: found" in call(places, "list", "--data", tmp_path / "data").output
+    assert "tiny: found" in call(places, "list", CHAINFIELD_DATA=str(tmp_path / "data")).output
+
+
+def test_list_of_the_real_experiments_as_a_program():
+    program = [sys.executable, str(PAPERS / "run.py"), "list"]
+    listed = subprocess.run(program, capture_output=True, text=True, encoding="utf-8", check=True)
+    assert "conll2000-chunking" in listed.stdout
+    assert listed.stderr == ""
+
+
+def test_full_run_is_kept_and_rendered(places, tmp_path):
+    done = call(places, "run", "tiny-count", "--data", tmp_path / "data", "--seed", 3, "--jobs", 1)
+    assert done.exit_code == 0, done.output
+    data = json.loads((places.results / "tiny-count.json").read_text())
+    assert (data["name"], data["protocol"], data["mode"]) == ("tiny-count", "Words are counted.", "full")
+    assert (data["seed"], data["jobs"], data["subset"]) == (3, 1, "")
+    assert set(data["machine"]) == {"processor", "cores", "python", "chainfield"}
+    assert {"setting", "metric", "published", "ours", "seconds"} <= set(data["rows"][0])
+    assert data["rows"][0]["ours"] == 3
+    assert data["rows"][1]["ours"] is None
+    assert str(tmp_path) not in json.dumps(data)
+
+    assert call(places, "render").exit_code == 0
+    page = places.report.read_text()
+    assert "| all | words | 2 | Counter 1999 | 3 | 1.00 – 3.00 | 0.5 | a \\| b |" in page
+    assert "| others | words | 7 | Counter 2001 | - |" in page
+    assert "- The words are ours." in page
+    assert "Quick run" not in page
+
+
+def test_json_elsewhere_leaves_the_results_alone(places, tmp_path):
+    target = tmp_path / "deep" / "out.json"
+    done = call(places, "run", "tiny-count", "--data", tmp_path / "data", "--json", target)
+    assert done.exit_code == 0, done.output
+    assert results.read_json(target).rows[0].interval == (1.0, 3.0)
+    assert not places.results.exists()
+    assert sorted(path.name for path in target.parent.iterdir()) == ["out.json"]
+
+
+def test_quick_run_says_so_and_is_never_kept(places, tmp_path):
+    data = ("--data", tmp_path / "data")
+    shown = call(places, "run", "tiny-count", "--quick", *data)
+    assert "Quick run" in shown.stdout
+    assert "the first word" in shown.stdout
+    printed = json.loads(call(places, "run", "tiny-count", "--quick", "--json", "-", *data).stdout)
+    assert (printed["mode"], printed["rows"][0]["ours"]) == ("quick", 1)
+    assert not places.results.exists()
+
+    refused = call(places, "run", "tiny-count", "--quick", "--json", places.results / "tiny-count.json", *data)
+    assert refused.exit_code == 2
+    assert "Quick runs are not kept" in refused.output
+    assert call(places, "run", "tiny-count", "--quick", "--full", *data).exit_code == 2
+
+
+def test_an_unwritable_target_is_refused_before_the_run(places, tmp_path):
+    (tmp_path / "file").touch()
+    target = tmp_path / "file" / "out.json"
+    refused = call(places, "run", "tiny-count", "--data", tmp_path / "data", "--json", target)
+    assert refused.exit_code == 2
+    assert "cannot be written" in refused.output
+    assert "counting" not in refused.output
+
+
+def test_missing_corpus_says_what_to_do(places, tmp_path):
+    nowhere = call(places, "run", "tiny-count")
+    assert nowhere.exit_code == 1
+    assert "--data DIR" in nowhere.output
+    assert corpora.VARIABLE in nowhere.output
+    (tmp_path / "data" / "tiny" / "words.txt").unlink()
+    message = call(places, "run", "tiny-count", "--data", tmp_path / "data").output
+    for part in (str(tmp_path / "data" / "tiny" / "words.txt"), "the moon", "as it is", "free"):
+        assert part in message
+    with pytest.raises(corpora.MissingCorpus, match=r"conll2000\.zip"):
+        corpora.locate(corpora.CONLL2000, tmp_path)
+
+
+def test_data_option_comes_before_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv(corpora.VARIABLE, "elsewhere")
+    assert corpora.data_root(tmp_path) == tmp_path
+    assert corpora.data_root(None) == Path("elsewhere")
+
+
+def test_render_refuses_what_is_no_result(places):
+    places.results.mkdir()
+    assert call(places, "render").exit_code == 0
+    assert "There is no result yet." in places.report.read_text()
+    (places.results / "odd.json").write_text("{}")
+    refused = call(places, "render")
+    assert refused.exit_code == 1
+    assert "odd.json is no result" in refused.output
+
+
+def test_rows_refuse_nan_and_figures_without_a_source():
+    with pytest.raises(ValueError, match="holds nan"):
+        experiment.Row("s", "m", None, float("nan"))
+    with pytest.raises(ValueError, match="say in source"):
+        experiment.Row("s", "m", 1.0, 1.0)
+
+
+def test_rows_of_taggers():
+    gold = [["B-X", "I-X", "O"], ["O", "B-X"], ["O", "O"]]
+    worse = [["B-X", "O", "O"], ["O", "B-X"], ["O", "O"]]
+    f1, accuracy = tagging.score_rows("s", gold, worse, 1.0, 0, "n", tagging.Figure(90.0, "paper"))
+    assert (f1.ours, f1.published, f1.note) == (pytest.approx(50.0), 90.0, "n")
+    assert accuracy.ours == pytest.approx(100 * 6 / 7)
+    assert accuracy.published is None
+    tokens, sequences, difference = tagging.comparison_rows("s", gold, gold, worse, 0)
+    assert tokens.ours == sequences.ours == 1.0
+    assert difference.ours == pytest.approx(50.0)
+    assert tagging.hold_out(range(20)) == (range(18), range(18, 20))
+
+
+def test_chunking_experiment_on_a_corpus_of_its_own(tmp_path, monkeypatch):
+    module = importlib.import_module("experiments.conll2000_chunking")
+    monkeypatch.setattr(module, "WARM_UP", 2)
+    rows = ["He PRP B-NP", "saw VBD B-VP", "the DT B-NP", "dog NN I-NP", "of IN B-PP", "her PRP B-NP", ". . O"]
+    sentences = ["\n".join(rows[start:]) for start in (0, 1, 2, 3)]
+    for file, times in (("train.txt", 5), ("test.txt", 1)):
+        (tmp_path / file).write_text("\n\n".join(sentences * times) + "\n")
+    said = []
+    context = experiment.Context("full", 0, 1, {"conll2000": tmp_path}, said.append)
+    result = experiment.perform(module.EXPERIMENT, context)
+    assert len({row.setting for row in result.rows}) == 6 + 1 + 2
+    ours = {(row.setting[:3], row.metric): row.ours for row in result.rows}
+    assert all(ours[f"({letter})", "F1"] > 90 for letter in "abcdef")
+    assert ours["(f)", "non-zero weights"] < ours["(a)", "non-zero weights"]
+    assert said
