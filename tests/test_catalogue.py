@@ -7,11 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
-from chainfield.objectives import OBJECTIVES
+from chainfield.objectives import OBJECTIVES, hamming_cost
 from chainfield.scorers import all_pairs, seen_pairs
 from support.catalogue import (
     EMISSIONS,
     LABELLINGS,
+    MARGIN,
     SPACES,
     TRANSITIONS,
     compose,
@@ -130,6 +131,22 @@ def test_the_catalogue_has_what_it_promises():
     spaces = [make() for make in SPACES.values()]
     assert any(label_pair_ties(space).max() + 1 < space.n_edges for space in spaces)
     assert any(len(np.unique(space.edge_row)) < space.n_edges for space in spaces)
+
+
+@pytest.mark.parametrize("labelling", LABELLINGS)
+@pytest.mark.parametrize("space", SPACES)
+def test_the_cost_is_that_of_wrong_labels(space, labelling):
+    problem = compose(space, "dense", "none", "large_margin", labelling)
+    clamp, labels = problem.targets.clamp, problem.chain.space.label_of_row
+    for row, cost in zip(clamp.table, problem.targets.cost, strict=True):
+        right = set(labels[row].tolist())
+        assert cost.tolist() == [0.0 if label in right else MARGIN for label in labels.tolist()]
+
+
+def test_a_state_of_a_right_label_costs_nothing():
+    """Of the two states of label 0 only one is allowed; the other one has the right label all the same."""
+    space = SPACES["latent"]()
+    assert hamming_cost(space, np.array([[True, False, False]]), 2.0).tolist() == [[0.0, 0.0, 2.0]]
 
 
 def test_seen_pairs_are_those_that_occur_together():
