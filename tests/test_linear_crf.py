@@ -294,7 +294,6 @@ def test_labels_as_numpy_arrays():
     assert all(type(label) is int for s in two.predict(X_NEW) for label in s)
 
 
-@pytest.mark.xfail(strict=True, reason="inputs.split_sequences takes a two-dimensional array of labels for one matrix")
 def test_sequences_of_one_length_may_come_as_one_array_of_labels():
     """y = np.array(list of equally long lists) is what NumPy users have in hand."""
     short = [s[:1] for s in X]
@@ -349,7 +348,6 @@ def test_no_sequences_give_no_answers(kind):
     assert len(model.log_likelihood([], [])) == 0
 
 
-@pytest.mark.xfail(strict=True, reason="Tagger.marginals: np.split at no place gives one piece")
 def test_no_sequences_give_no_marginals(crf):
     assert crf.predict_marginals([]) == []
 
@@ -767,9 +765,6 @@ def test_partial_fit_from_the_beginning():
     assert model.score(X, Y) > 0.75
 
 
-@pytest.mark.xfail(
-    strict=True, reason="ChainTagger._fit: warm_start=True turns partial_fit into a full training on the new data"
-)
 def test_partial_fit_is_one_pass_whatever_warm_start_says():
     def passes(warm_start):
         model = LinearCRF(n_jobs=1, warm_start=warm_start).fit(X, Y)
@@ -794,9 +789,6 @@ def test_a_failed_partial_fit_leaves_the_model_as_it_was(kind):
         assert before.tobytes() == now.tobytes()
 
 
-@pytest.mark.xfail(
-    strict=True, reason="ChainTagger._fit: an error in the first pass of an online trainer replaces the model by zeros"
-)
 def test_a_failed_fit_leaves_the_old_model_as_it_was():
     model = LinearCRF(trainer="sgd", learning_rate=0.1, scheme="bio", max_iter=3, n_jobs=1)
     model.fit(X, Y)
@@ -894,7 +886,6 @@ def test_min_count_leaves_rare_features_out():
     assert model.predict([[["rare"]]]) == model.predict([[["unknown"]]])
 
 
-@pytest.mark.xfail(strict=True, reason="NamedFeatures.learn counts entries, not positions")
 def test_min_count_counts_positions():
     """An attribute that one item gives twice occurs at one position."""
     model = LinearCRF(min_count=2).fit([[["twice", "twice"]], [["once"]]], [["a"], ["b"]])

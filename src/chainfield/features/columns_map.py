@@ -78,32 +78,33 @@ class TemplateFeatures(FeatureMap):
 
     def _columns(self, sequences: Sequence[Any]) -> tuple[NDArray[np.int64], list[tuple[str, ...]], list[list[str]]]:
         offsets = offsets_of([len(sequence) for sequence in sequences])
-        rows = _rows(sequences)
+        rows = list(chain.from_iterable(sequences))
+        kinds = set(map(type, rows))
+        if kinds == {str}:
+            rows = [(row,) for row in rows]
         if not self.width:
             self.width = len(rows[0]) if rows else max(1, self.templates.n_columns_needed)
-            self.templates.check_columns(self.width, "Sequence 0")
+            self.templates.check_columns(self.width, "X")
             self._values = [{} for _ in range(self.width)]
-        lengths = set(map(len, rows))
-        if lengths - {self.width}:
-            self._refuse(sequences)
+        if kinds - {str, tuple, list} or len(kinds) > 1 or set(map(len, rows)) - {self.width}:
+            for at, row in enumerate(rows):
+                self._check_row(row, at, offsets)
         columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(self.width)]
         for column in columns:
-            if not all(map(isinstance, column, repeat(str))):
+            if set(map(type, column)) - {str}:
                 at = next(i for i, value in enumerate(column) if not isinstance(value, str))
-                s = int(np.searchsorted(offsets, at, side="right")) - 1
-                raise DataError(
-                    f"Sequence {s}, position {at - int(offsets[s])}: a column holds {column[at]!r}, not a string."
-                )
+                raise DataError(f"{_place(at, offsets)}: a column holds {column[at]!r:.40}, not a string.")
         return offsets, rows, columns
 
-    def _refuse(self, sequences: Sequence[Any]) -> None:
-        for s, sequence in enumerate(sequences):
-            for t, row in enumerate(sequence):
-                n = 1 if isinstance(row, str) else len(row)
-                if n != self.width:
-                    raise DataError(
-                        f"Sequence {s}, position {t} has {n} columns; {self.width} are expected (labels not counted)."
-                    )
+    def _check_row(self, row: Any, at: int, offsets: NDArray[np.int64]) -> None:
+        if isinstance(row, str) and self.width == 1:
+            return
+        if not isinstance(row, tuple | list):
+            raise DataError(f"{_place(at, offsets)}: {row!r:.40} is not a row; a tuple of strings is expected.")
+        if len(row) != self.width:
+            raise DataError(
+                f"{_place(at, offsets)}: there are {len(row)} columns; {self.width} are expected (labels not counted)."
+            )
 
     def _numbers(self, columns: list[list[str]]) -> Int32:
         n = len(columns[0]) if columns else 0
@@ -157,9 +158,9 @@ class TemplateFeatures(FeatureMap):
         return features
 
 
-def _rows(sequences: Sequence[Any]) -> list[tuple[str, ...]]:
-    rows = list(chain.from_iterable(sequences))
-    return [(row,) for row in rows] if rows and isinstance(rows[0], str) else rows
+def _place(at: int, offsets: NDArray[np.int64]) -> str:
+    s = int(np.searchsorted(offsets, at, side="right")) - 1
+    return f"Sequence {s}, position {at - int(offsets[s])}"
 
 
 def _regular(numbers: Int32, n_features: int) -> Sparse:

@@ -36,7 +36,9 @@ class NamedFeatures(FeatureMap):
         sparse = batch.sparse
         assert sparse is not None
         if min_count > 1:
-            counts = np.bincount(sparse.indices, minlength=len(ids))
+            position = np.repeat(np.arange(len(sparse.indptr) - 1), np.diff(sparse.indptr))
+            once = np.unique(position * len(ids) + sparse.indices) % max(len(ids), 1)
+            counts = np.bincount(once, minlength=len(ids))
             keep = (counts >= min_count) | (np.arange(len(ids)) < known)
             number = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
             ids = {name: int(number[i]) for name, i in ids.items() if keep[i]}

@@ -58,12 +58,14 @@ def _stack(sequences: Sequence[Any], n_columns: int | None) -> Batch:
             rows = np.asarray(sequence, dtype=np.float64)
         except (TypeError, ValueError):
             raise DataError(f"Sequence {s} cannot be read as numbers; every position needs a row of numbers.") from None
+        if rows.size == 0 and rows.ndim < 2:
+            rows = np.empty((0, n_columns or 0))
         if rows.ndim != 2:
             raise DataError(f"Sequence {s} has shape {rows.shape}; expected (positions, columns).")
-        if n_columns is not None and rows.shape[1] != n_columns:
+        if n_columns and len(rows) and rows.shape[1] != n_columns:
             raise DataError(f"Sequence {s} has {rows.shape[1]} columns; expected {n_columns}.")
-        n_columns = rows.shape[1]
-        arrays.append(rows)
+        n_columns = n_columns or rows.shape[1]
+        arrays.append(rows if len(rows) else np.empty((0, n_columns)))
     offsets = offsets_of([len(a) for a in arrays])
     dense = np.concatenate(arrays) if arrays else np.empty((0, n_columns or 0))
     check_finite(dense, offsets, "the array")

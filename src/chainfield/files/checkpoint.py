@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.errors import ModelFileError
 from chainfield.problem import Problem
@@ -21,11 +22,13 @@ KIND = "checkpoint"
 VERSION = 1
 
 
-def fingerprint(problem: Problem, settings: dict[str, Any]) -> str:
-    """Tells whether data and settings are those of the checkpoint."""
+def fingerprint(problem: Problem, theta: NDArray[np.float64], settings: dict[str, Any]) -> str:
+    """Tells whether data, settings and start are those of the checkpoint."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
     batch = problem.batch
-    arrays = [batch.offsets, problem.targets.clamp.index, problem.targets.weight]
+    targets = problem.targets
+    arrays = [theta, batch.offsets, targets.clamp.index, targets.clamp.table, targets.weight]
+    arrays += [array for array in (targets.cost, problem.offset) if array is not None]
     for sparse in (batch.sparse, batch.edges):
         if sparse is not None:
             arrays += [sparse.indptr, sparse.indices, sparse.weights()]

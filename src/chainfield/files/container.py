@@ -37,12 +37,17 @@ _DTYPES = {
 }
 
 
-def _digest(pieces: list[tuple[str, NDArray[Any]]]) -> str:
-    digest = hashlib.sha256()
-    for name, array in sorted(pieces, key=lambda piece: piece[0]):
-        digest.update(name.encode())
-        digest.update(np.ascontiguousarray(array).view(np.uint8).data if array.size else b"")
+def _digest(description: dict[str, Any], arrays: Arrays) -> str:
+    """Over everything that the file says: description, names, types, shapes and contents."""
+    digest = hashlib.sha256(_canonical(description))
+    for name, array in sorted(arrays.items()):
+        digest.update(_canonical([name, array.dtype.str, list(array.shape)]))
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data if array.size else b"")
     return digest.hexdigest()
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -73,14 +78,10 @@ def write_container(
     from safetensors.numpy import save
 
     contents = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    description = {
-        "kind": kind,
-        "version": version,
-        "config": config,
-        "sha256": _digest(list(contents.items())),
-    }
+    description: dict[str, Any] = {"kind": kind, "version": version, "config": config}
+    description["sha256"] = _digest(description, contents)
     # One entry: safetensors does not keep several in a definite order.
-    metadata = {KEY: json.dumps(description, ensure_ascii=False, sort_keys=True, separators=(",", ":"))}
+    metadata = {KEY: _canonical(description).decode()}
     data = save(contents, metadata)
     target = Path(path)
     check_writable(target)
@@ -112,7 +113,8 @@ def read_container(path: str | os.PathLike[str], kind: str, version: int) -> tup
     header = _header(target)
     description = _description(target, header, kind, version)
     arrays = _views(target, header)
-    if _digest(list(arrays.items())) != description.get("sha256"):
+    stated = description.pop("sha256", None)
+    if _digest(description, arrays) != stated:
         raise ModelFileError(f"{target} is damaged: its contents do not match its checksum. Make or fetch it again.")
     return dict(description["config"]), arrays
 

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.errors import ModelFileError
+from chainfield.errors import ChainfieldError, ModelFileError
 from chainfield.features.columns_map import TemplateFeatures
 from chainfield.features.map import FeatureMap
 from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.models.tagger import Tagger
-from chainfield.tasks import Tagging, labels_from_json, labels_to_json
+from chainfield.tasks import Tagging
 
 from .container import read_container, write_container
-from .parts import chain_from_parts, chain_to_parts, within
+from .parts import chain_from_parts, chain_to_parts, check_chain, within
+from .values import from_json, to_json
 
 KIND = "model"
 VERSION = 1
@@ -32,7 +33,7 @@ def save_tagger(path: str | os.PathLike[str], tagger: Tagger, estimator: dict[st
     arrays |= {f"features.{name}": array for name, array in own.items()}
     arrays["theta"] = tagger.theta
     config = {
-        "labels": labels_to_json(tagger.task.labels),
+        "labels": [to_json(label, "label") for label in tagger.task.labels],
         "features": {"kind": tagger.features.kind, **features},
         "chain": chain,
         "how": tagger.how,
@@ -48,14 +49,17 @@ def load_tagger(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[Tagger, 
         settings = dict(config["features"])
         features = MAPS[settings.pop("kind")].load(settings, within(arrays, "features."))
         chain = chain_from_parts(config["chain"], arrays)
+        check_chain(chain, features.n_features, features.n_columns, features.n_edge_features)
         theta = arrays["theta"]
         if theta.dtype != np.float64 or theta.shape != (chain.n_parameters,):
             raise ValueError("the number of parameters does not fit the chain")
-        task = Tagging(labels_from_json(config["labels"]))
-        if len(task.labels) != chain.space.n_labels:
-            raise ValueError("the number of labels does not fit the chain")
-    except ModelFileError:
-        raise
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ModelFileError(f"{path} does not describe a model: {error}. Make or fetch it again.") from None
-    return Tagger(features, task, chain, theta, config["how"], n_jobs), config["estimator"]
+        task = Tagging(tuple(from_json(label) for label in config["labels"]))
+        if len(set(task.labels)) != chain.space.n_labels:
+            raise ValueError("the labels do not fit the chain")
+        if config["how"] not in ("sum", "max"):
+            raise ValueError(f"hidden variables are gathered by {config['how']!r}")
+        about = dict(config["estimator"])
+    except (KeyError, IndexError, TypeError, ValueError, ChainfieldError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise ModelFileError(f"{path} does not describe a model: {reason}. Make or fetch it again.") from None
+    return Tagger(features, task, chain, theta, config["how"], n_jobs), about

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,42 @@ def chain_from_parts(config: dict[str, Any], arrays: Arrays) -> Chain:
 
     space = space_from_parts(config["space"], within(arrays, "space."))
     return Chain(space, scorers("emissions"), scorers("transitions"))
+
+
+def check_chain(chain: Chain, n_features: int, n_columns: int, n_edge_features: int) -> None:
+    """Refuse parts that do not fit together: the kernels trust every index."""
+    space = chain.space
+
+    def demand(fits: bool, what: str) -> None:
+        if not fits:
+            raise ValueError(f"{what} does not fit the rest of the model")
+
+    for scorer in chain.scorers:
+        if isinstance(scorer, SparseLinear):
+            demand(scorer.n_rows == space.n_rows, "the number of rows of the features")
+            _check_pairs(scorer.pairs, n_features, space.n_rows, demand)
+        elif isinstance(scorer, EdgeFeatures):
+            demand(np.array_equal(scorer.edge_row, space.edge_row), "the edge rows of the edge features")
+            _check_pairs(scorer.pairs, n_edge_features, space.n_edge_rows, demand)
+        elif isinstance(scorer, Transition):
+            demand(scorer.tie.shape == (space.n_edges,) and scorer.tie.min(initial=0) >= -1, "the transitions")
+        elif isinstance(scorer, DenseLinear):
+            demand((scorer.n_columns, scorer.n_rows) == (n_columns, space.n_rows), "the shape of the columns' weights")
+        elif isinstance(scorer, Boundary):
+            demand(scorer.n_rows == space.n_rows, "the number of rows of the boundary")
+
+
+def _check_pairs(pairs: Pairs, n_features: int, n_rows: int, demand: Callable[[bool, str], None]) -> None:
+    counts = np.diff(pairs.first)
+    zones = pairs.n_full >= 0 and pairs.n_single >= 0 and pairs.n_full + pairs.n_single <= pairs.n_features
+    demand(pairs.n_features == n_features, "the number of features")
+    demand(pairs.first[-1] == pairs.n_pairs, "the number of pairs")
+    demand(pairs.n_pairs == 0 or (pairs.row.min() >= 0 and pairs.row.max() < n_rows), "a row of a pair")
+    demand(zones and bool((counts[: pairs.n_full] == n_rows).all()), "the zone of full features")
+    full = np.tile(np.arange(n_rows), pairs.n_full)
+    demand(np.array_equal(pairs.row[: len(full)], full), "the order of full features")
+    demand(bool((counts[pairs.n_full : pairs.n_full + pairs.n_single] == 1).all()), "the zone of single features")
+    demand(len(pairs.mask) in (0, len(full)), "the mask of full features")
 
 
 def within(arrays: Arrays, prefix: str) -> Arrays:

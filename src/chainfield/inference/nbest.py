@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.errors import ConfigError
 from chainfield.kernels.max import n_best_product
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
@@ -25,7 +26,7 @@ class NBest:
 def n_best(space: StateSpace, potentials: Potentials, n: int) -> list[NBest]:
     """The n best paths of every sequence (fewer where fewer exist), best first."""
     if n < 1:
-        raise ValueError(f"n must be at least 1, not {n}.")
+        raise ConfigError(f"n is {n}; at least one path must be asked for.")
     results = []
     for s in range(potentials.n_sequences):
         at, length = int(potentials.offsets[s]), int(potentials.offsets[s + 1] - potentials.offsets[s])

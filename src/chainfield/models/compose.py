@@ -83,6 +83,9 @@ def label_rules(
         known = [s for s in sequences if all(isinstance(label, str) for label in s)]
         scheme = detect_scheme(labels, known) if all(isinstance(label, str) for label in labels) else None
     if scheme is not None:
+        odd = [label for label in labels if not isinstance(label, str)]
+        if odd:
+            raise ConfigError(f"scheme={scheme!r} needs labels such as B-X, but {odd[0]!r} is not a string.")
         found = scheme_rules(labels, scheme)
         rules = Rules(found.start.copy(), found.end.copy(), found.edge.copy())
     if forbidden is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-import json
+import numbers
 import os
 import warnings
 from abc import ABC, abstractmethod
@@ -16,39 +16,42 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from chainfield.errors import ConfigError, ConvergenceWarning, DataError
+from chainfield.errors import ConfigError, ConvergenceWarning, DataError, ModelFileError
 from chainfield.features.batch import Batch
-from chainfield.features.template import TemplateSet
+from chainfield.features.map import offsets_of
 from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
 from chainfield.files.container import check_writable
 from chainfield.files.model import load_tagger, save_tagger
-from chainfield.metrics import evaluate
+from chainfield.files.values import from_json, to_json
+from chainfield.metrics import span_f1, token_accuracy
 from chainfield.metrics.scores import has_spans
 from chainfield.objectives import Targets, hamming_cost, objective_named
 from chainfield.potentials import Clamp
 from chainfield.problem import Problem, count_jobs
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace
-from chainfield.tasks import Tagging, labels_in, ordered_labels
+from chainfield.tasks import Tagging, check_lengths, labels_in, ordered_labels
 from chainfield.trainers import Progress, begin, make_trainer, resolve_trainer, run
 
 from . import names
 from .compose import Material, with_pairs
 from .confidence import Confidence, confidences
 from .explanation import Explanation, explain
-from .inputs import choose_map, split_sequences
+from .inputs import as_template, choose_map, len_of, split_sequences
 from .tagger import Tagger
 from .transfer import carry_over
 
 Float = NDArray[np.float64]
 CHECKPOINT_SECONDS = 10.0
 DEFAULT_L2 = 0.5
+PARTIAL_RATE = 0.1
 
 
 class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the taggers. A subclass stores its hyper-parameters and says which chain they stand for."""
 
     tagger_: Tagger
+    n_sequences_seen_: int = 0
 
     # Hyper-parameters that every tagger has; subclasses store them in their constructors.
     objective: str
@@ -100,7 +103,12 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         ``X_dev``, ``y_dev``: development data; the parameters with the best score on them are kept.
         ``checkpoint``: a file that is written every few seconds, from which ``resume=True`` continues.
         """
-        self._fit(X, y, sample_weight, lengths, X_dev, y_dev, callback, checkpoint, resume, self._warm(), None)
+        previous = getattr(self, "tagger_", None) if self.warm_start else None
+        development = self._development(X_dev, y_dev)
+        self._fit(
+            split_sequences(X, lengths), split_sequences(y, lengths, "y"), sample_weight, previous, (), False,
+            development, callback, checkpoint, resume,
+        )  # fmt: skip
         return self
 
     def partial_fit(
@@ -108,28 +116,31 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
     ) -> ChainTagger:
         """Go on training with more data: one pass (or ``max_iter`` of them) over these sequences, from where we stand.
 
-        New features and labels are added to the model; ``classes`` announces labels that will come later.
+        New features and labels are added to the model; ``classes`` announces labels that will come later. The penalties
+        are shared out over all sequences seen so far, so that old weights do not fade with every call.
         """
-        self._fit(X, y, sample_weight, None, None, None, None, None, False, getattr(self, "tagger_", None), classes)
+        previous = getattr(self, "tagger_", None)
+        self._fit(split_sequences(X, None), split_sequences(y, None, "y"), sample_weight, previous, classes or (), True)
         return self
 
-    def _warm(self) -> Tagger | None:
-        return getattr(self, "tagger_", None) if self.warm_start else None
-
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, lengths: Sequence[int] | None, X_dev: Any, y_dev: Any,
-        callback: Callable[[Progress], None] | None, checkpoint: Any, resume: bool, previous: Tagger | None,
-        classes: Sequence[Any] | None,
-    ) -> None:  # fmt: skip
-        partial = classes is not None or (previous is not None and not self.warm_start)
+        self,
+        sequences: Sequence[Any],
+        targets: Sequence[Any],
+        sample_weight: Any,
+        previous: Tagger | None,
+        classes: Sequence[Any],
+        partial: bool,
+        development: tuple[Sequence[Any], Sequence[Any]] | None = None,
+        callback: Callable[[Progress], None] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+    ) -> None:
         self._check_settings()
-        sequences = split_sequences(X, lengths)
-        targets = split_sequences(y, lengths, "y")
         # A copy: the fitted model stays as it is, whatever happens on the way to the next one.
         features = choose_map(sequences, self.template) if previous is None else copy.deepcopy(previous.features)
-        seen = labels_in(targets)
         old = previous.task.labels if previous is not None else ()
-        labels = ordered_labels([*old, *(classes or ()), *seen])
+        labels = ordered_labels([*old, *classes, *labels_in(targets)])
         if not labels:
             raise DataError("y holds no label at all; at least one position needs a known label.")
         task = Tagging(labels)
@@ -139,21 +150,23 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         material = Material(features, batch, clamp, labels, previous)
         material = with_pairs(material, space, all_features=self.all_features)
         chain = self._chain(material, space)
-        problem = self._problem(chain, material.batch, clamp, labels, sample_weight)
+        seen = batch.n_sequences + (self.n_sequences_seen_ if partial and previous is not None else 0)
+        problem = self._problem(chain, material.batch, clamp, labels, sample_weight, batch.n_sequences / seen)
         seed = self._seed()
         theta = chain.start(np.random.default_rng(seed))
         if previous is not None:
             carry_over(previous, chain, labels, theta, material.numbers)
-        name = resolve_trainer(self.trainer, problem.objective, self.l1)
+        name, smooth = resolve_trainer(self.trainer, problem.objective, self.l1), problem.objective.smooth
         if partial and self.trainer == "auto":
-            name = "sgd" if problem.objective.smooth else "averaged"
+            name = "sgd" if smooth else "averaged"
         trainer = make_trainer(
             name,
-            smooth=problem.objective.smooth,
+            smooth=smooth,
             max_iter=1 if partial and self.max_iter is None else self.max_iter,
             tol=self.tol,
             seed=seed,
-            rate=self.learning_rate,
+            # A step chosen on a handful of new sequences would be bold, at the cost of what is known already.
+            rate=PARTIAL_RATE if partial and smooth and self.learning_rate is None else self.learning_rate,
             batch_size=self.batch_size,
             average_from=self.average_from,
         )
@@ -162,28 +175,36 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         def make(parameters: Float) -> Tagger:
             return Tagger(features, task, chain, parameters, problem.objective.how, problem.n_jobs)
 
-        dev_score = None
-        if X_dev is not None:
-            dev_score = _dev_scorer(make, split_sequences(X_dev, None, "X_dev"), y_dev, labels)
         save, session = None, None
         if checkpoint is not None:
             check_writable(checkpoint)
-            mark = fingerprint(problem, self._settings() | {"labels": repr(labels)})
+            changeable = ("max_iter", "tol", "patience")  # a resumed training may go on for longer
+            settings = {k: v for k, v in self._settings().items() if k not in changeable}
+            mark = fingerprint(problem, theta, settings | {"labels": repr(labels)})
             if resume and Path(checkpoint).exists():
                 session = load_checkpoint(checkpoint, trainer, mark)
             save = saver(checkpoint, mark, CHECKPOINT_SECONDS)
         if session is None:
             session = begin(trainer, problem, theta)
-        watch = callback if callback is not None else _printer if self.verbose else None
         try:
-            run(trainer, problem, session, dev_score=dev_score, patience=self.patience, watch=watch, save=save)
-        finally:  # an interrupted training leaves its best parameters behind
-            self.tagger_ = make(session.best)
-            self.trainer_ = name
-            self.n_iter_ = session.state.iteration
-            self.history_ = session.history
-            self.best_iteration_ = session.best_iteration
-            self.stop_reason_ = session.reason or "interrupted"
+            run(
+                trainer,
+                problem,
+                session,
+                dev_score=None if development is None else _dev_scorer(make, *development, labels),
+                patience=self.patience,
+                watch=callback if callback is not None else _printer if self.verbose else None,
+                save=save,
+            )
+        finally:
+            if session.history:  # an interrupted training leaves its best parameters behind
+                self.tagger_ = make(session.best)
+                self.trainer_ = name
+                self.n_iter_ = session.state.iteration
+                self.history_ = session.history
+                self.best_iteration_ = session.best_iteration
+                self.stop_reason_ = session.reason or "interrupted"
+                self.n_sequences_seen_ = seen
         if not session.state.done and self.max_iter is None and not trainer.online:
             warnings.warn(
                 f"Training stopped after {trainer.max_iter} iterations before it converged; raise max_iter or tol.",
@@ -191,17 +212,42 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
                 stacklevel=3,
             )
 
+    def _development(self, X_dev: Any, y_dev: Any) -> tuple[Sequence[Any], Sequence[Any]] | None:
+        if X_dev is None and y_dev is None:
+            return None
+        if X_dev is None or y_dev is None:
+            raise DataError("X_dev and y_dev go together; one of them is missing.")
+        sequences, truth = split_sequences(X_dev, None, "X_dev"), split_sequences(y_dev, None, "y_dev")
+        if len(sequences) != len(truth):
+            raise DataError(f"X_dev has {len(sequences)} sequences, but y_dev has {len(truth)}.")
+        for s, (x, t) in enumerate(zip(sequences, truth, strict=True)):
+            if len_of(x) != len(t):
+                raise DataError(f"X_dev: sequence {s} has {len_of(x)} positions but {len(t)} labels.")
+        return sequences, truth
+
     def _check_settings(self) -> None:
         objective_named(self.objective)
-        for name in ("margin", "min_count"):
-            if not getattr(self, name) >= 0:
-                raise ConfigError(f"{name} is {getattr(self, name)}; it must be 0 or larger.")
-        if self.max_iter is not None and self.max_iter < 1:
-            raise ConfigError(f"max_iter is {self.max_iter}; at least one iteration is needed.")
+
+        def demand(name: str, low: float, kinds: Any, optional: bool, strict: bool = False) -> None:
+            value: Any = getattr(self, name)
+            if value is None and optional:
+                return
+            fits = isinstance(value, kinds) and not isinstance(value, bool) and np.isfinite(float(value))
+            if not fits or value < low or (strict and value == low):
+                what = "a whole number" if kinds is numbers.Integral else "a number"
+                raise ConfigError(
+                    f"{name} is {value!r}; {what} {'above' if strict else 'of at least'} {low:g} is expected."
+                )
+
+        for name in ("min_count", "margin", "l1"):
+            demand(name, 0, numbers.Integral if name == "min_count" else numbers.Real, False)
+        demand("l2", 0, numbers.Real, True)
+        for name in ("max_iter", "batch_size"):
+            demand(name, 1, numbers.Integral, True)
+        for name in ("average_from", "patience"):
+            demand(name, 0, numbers.Integral, True)
         for name in ("tol", "learning_rate"):
-            value = getattr(self, name)
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise ConfigError(f"{name} is {value}; it must be a positive number.")
+            demand(name, 0, numbers.Real, True, strict=True)
 
     def _seed(self) -> int:
         state = self.random_state
@@ -211,10 +257,18 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
             return int(state.randint(2**31 - 1))
         if isinstance(state, np.random.Generator):
             return int(state.integers(2**31 - 1))
+        if not isinstance(state, numbers.Integral) or state < 0:
+            raise ConfigError(f"random_state is {state!r}; a whole number of at least 0 is expected.")
         return int(state)
 
     def _problem(
-        self, chain: Chain, batch: Batch, clamp: Clamp, labels: tuple[Any, ...], sample_weight: Any
+        self,
+        chain: Chain,
+        batch: Batch,
+        clamp: Clamp,
+        labels: tuple[Any, ...],
+        sample_weight: Any,
+        penalty_share: float,
     ) -> Problem:
         objective = objective_named(self.objective)
         weight = np.ones(batch.n_sequences) if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -224,14 +278,16 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
             )
         if not (np.isfinite(weight).all() and (weight >= 0).all()):
             raise DataError("sample_weight must be finite and not negative.")
+        if not weight.any():
+            raise DataError("sample_weight is 0 for every sequence; at least one must count.")
         cost = hamming_cost(chain.space, clamp.table, self.margin) if objective.uses_cost else None
         return Problem(
             chain,
             objective,
             batch,
             Targets(clamp, weight, cost),
-            l1=self.l1,
-            l2=(DEFAULT_L2 if objective.smooth else 0.0) if self.l2 is None else self.l2,
+            l1=self.l1 * penalty_share,
+            l2=penalty_share * ((DEFAULT_L2 if objective.smooth else 0.0) if self.l2 is None else self.l2),
             offset=self._prior_shift(chain.space, clamp, labels),
             n_jobs=count_jobs(self.n_jobs),
         )
@@ -293,13 +349,16 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         return self._fitted().log_likelihood(split_sequences(X, lengths), split_sequences(y, lengths, "y"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
-        """Token accuracy."""
+        """Token accuracy; positions with an unknown label (None) do not count."""
         truth = split_sequences(y, lengths, "y")
         guess = self.predict(X, lengths=lengths)
-        right = np.array([sum(a == b for a, b in zip(t, p, strict=True)) for t, p in zip(truth, guess, strict=True)])
-        total = np.array([len(t) for t in truth])
-        weight = np.ones(len(right)) if sample_weight is None else np.asarray(sample_weight, float)
-        return float((weight * right).sum() / max((weight * total).sum(), 1e-300))
+        check_lengths(truth, offsets_of([len(labels) for labels in guess]))
+        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
+        right = total = 0.0
+        for w, labels, predicted in zip(weight, truth, guess, strict=True):
+            right += w * sum(a == b for a, b in zip(labels, predicted, strict=True) if a is not None)
+            total += w * sum(a is not None for a in labels)
+        return right / total if total else 0.0
 
     def explain(self, x: Any) -> Explanation:
         """Each feature's contribution to the prediction at every position of one sequence."""
@@ -330,25 +389,30 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
     # ---- files ---------------------------------------------------------------------------------------------------
 
     def _settings(self) -> dict[str, Any]:
+        """The hyper-parameters as JSON, but for those of the machine at hand."""
+        left_out = ("n_jobs", "verbose")
         settings = {}
         for key, value in self.get_params(deep=False).items():
-            if key in ("n_jobs", "verbose"):
+            if key == "random_state":
+                value = self._seed() if isinstance(value, int | None) else None
+            elif key in left_out:
                 continue
-            if isinstance(value, TemplateSet):
-                value = value.text
-            try:
-                settings[key] = json.loads(json.dumps(value))
-            except TypeError:
-                settings[key] = repr(value)
+            elif key == "template" and value is not None:
+                value = as_template(value)
+            elif key == "forbidden" and value is not None:
+                value = [tuple(rule) for rule in value]
+            settings[key] = to_json(value.item() if isinstance(value, np.generic) else value, f"setting {key}")
         return settings
 
     def save(self, path: str | os.PathLike[str], notes: dict[str, Any] | None = None) -> None:
         """Write a model file (docs/file_format.md); :func:`chainfield.load` reads it. ``notes``: anything for JSON."""
-        about = {"class": type(self).__name__, "settings": self._settings(), "notes": notes or {}}
+        about = {
+            "class": type(self).__name__,
+            "settings": self._settings(),
+            "n_sequences_seen": self.n_sequences_seen_,
+            "notes": notes or {},
+        }
         save_tagger(path, self._fitted(), about)
-
-    def _adopt(self, tagger: Tagger) -> None:
-        self.tagger_ = tagger
 
 
 def _printer(progress: Progress) -> None:
@@ -361,21 +425,16 @@ def _printer(progress: Progress) -> None:
 
 
 def _dev_scorer(
-    make: Callable[[Float], Tagger], sequences: Sequence[Any], targets: Any, labels: tuple[Any, ...]
+    make: Callable[[Float], Tagger], sequences: Sequence[Any], truth: Sequence[Any], labels: tuple[Any, ...]
 ) -> Callable[[Float], float]:
-    if targets is None:
-        raise DataError("X_dev is given without y_dev.")
-    truth = split_sequences(targets, None, "y_dev")
+    """Span F1 where labels stand for spans, else token accuracy."""
     textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
 
     def score(theta: Float) -> float:
         guess = make(theta).predict(sequences)
-        if textual:
-            report = evaluate(truth, guess)
-            if report.spans is not None:
-                return report.spans.micro.f1
-        pairs = [(a, b) for t, p in zip(truth, guess, strict=True) for a, b in zip(t, p, strict=True)]
-        return sum(a == b for a, b in pairs) / max(len(pairs), 1)
+        # Where the truth is not known, nothing is counted against the prediction.
+        known = [[p if t is None else t for t, p in zip(*pair, strict=True)] for pair in zip(truth, guess, strict=True)]
+        return span_f1(known, guess) if textual else token_accuracy(known, guess)
 
     return score
 
@@ -385,10 +444,16 @@ def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> ChainTagger
     from . import ESTIMATORS
 
     tagger, about = load_tagger(path, count_jobs(n_jobs))
-    kind = ESTIMATORS[about.get("class", "LinearCRF")]
+    kind = ESTIMATORS.get(about.get("class", "LinearCRF"))
+    if kind is None:
+        raise ModelFileError(f"{path} was trained by {about['class']!r}, which this chainfield does not know.")
     known = set(kind().get_params(deep=False))
-    settings = {k: v for k, v in about.get("settings", {}).items() if k in known}
+    try:
+        settings = {k: from_json(v) for k, v in about.get("settings", {}).items() if k in known}
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(f"{path} has settings that cannot be read: {error}.") from None
     estimator = kind(**settings)
     estimator.n_jobs = n_jobs
-    estimator._adopt(tagger)
+    estimator.tagger_ = tagger
+    estimator.n_sequences_seen_ = int(about.get("n_sequences_seen", 0))
     return estimator

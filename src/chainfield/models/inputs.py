@@ -23,21 +23,40 @@ TemplateLike = TemplateSet | str | PathLike[str] | None
 
 def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -> Sequence[Any]:
     """Sequences as a list; with ``lengths``, ``data`` holds the positions of all sequences end to end."""
-    if lengths is None:
-        if isinstance(data, str | bytes | Mapping) or not (hasattr(data, "__len__") or hasattr(data, "__iter__")):
-            raise DataError(f"{what} is {type(data).__name__}; a list of sequences is expected.")
-        if is_sparse(data) or (isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype != object):
-            raise DataError(
-                f"{what} is one matrix; give a list with a matrix for each sequence, or say how long the sequences are "
-                "with lengths=."
-            )
-        return data if isinstance(data, list | tuple) else list(data)
-    offsets = offsets_of(lengths).tolist()
+    if lengths is not None:
+        return _cut(data, lengths, what)
+    if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
+        raise DataError(f"{what} is {shown(data)}; a list of sequences is expected.")
+    if is_sparse(data) or (
+        isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiub" and what == "X"
+    ):
+        raise DataError(
+            f"{what} is one matrix; give a list with a matrix for each sequence, or say how long the sequences are "
+            "with lengths=."
+        )
+    sequences = data if isinstance(data, list | tuple) else list(data)
+    for s, sequence in enumerate(sequences):
+        if isinstance(sequence, str | bytes | Mapping) or not (hasattr(sequence, "__len__") or is_sparse(sequence)):
+            raise DataError(f"{what}: sequence {s} is {shown(sequence)}; a list with an entry a position is expected.")
+    return sequences
+
+
+def _cut(data: Any, lengths: Sequence[int], what: str) -> list[Any]:
+    counts = [int(n) for n in lengths]
+    if min(counts, default=0) < 0:
+        raise DataError(f"lengths has the entry {min(counts)}; a sequence cannot have less than 0 positions.")
+    offsets = offsets_of(counts).tolist()
     n = data.shape[0] if hasattr(data, "shape") else len(data)
-    if n != offsets[-1] or min(lengths, default=0) < 0:
+    if n != offsets[-1]:
         raise DataError(f"lengths add up to {offsets[-1]}, but {what} has {n} positions.")
     whole = data.tocsr() if is_sparse(data) else data
     return [whole[a:b] for a, b in pairwise(offsets)]
+
+
+def shown(value: Any) -> str:
+    """A value for a message: its beginning and its type."""
+    text = repr(value)
+    return f"{text if len(text) <= 30 else text[:27] + '...'} ({type(value).__name__})"
 
 
 def is_sparse(data: Any) -> bool:
@@ -62,12 +81,12 @@ def choose_map(sequences: Sequence[Any], template: TemplateLike) -> FeatureMap:
     item = first[0]
     if isinstance(item, str | tuple):
         width = 1 if isinstance(item, str) else len(item)
-        return TemplateFeatures(text_template(width) if template is None else as_template(template), width)
+        templates = text_template(width) if template is None else as_template(template)
+        templates.check_columns(width, "X")
+        return TemplateFeatures(templates, width)
     if template is not None:
-        raise ConfigError(
-            f"A template needs rows of columns (tuples of strings), but the first item is {type(item).__name__}."
-        )
-    if isinstance(item, np.ndarray | float | int):
+        raise ConfigError(f"A template needs rows of columns (tuples of strings), but the first item is {shown(item)}.")
+    if isinstance(item, np.ndarray) or (isinstance(item, list) and item and isinstance(item[0], float | int)):
         return DenseFeatures()
     return NamedFeatures()
 
@@ -78,14 +97,11 @@ def as_template(template: TemplateLike) -> TemplateSet:
         return template
     if isinstance(template, str) and ("\n" in template or "%x[" in template):
         return parse_template(template)
-    return load_template(Path(template))  # type: ignore[arg-type]
+    if not isinstance(template, str | PathLike):
+        raise ConfigError(f"template is {shown(template)}; give a template set, a template's text, or a path.")
+    return load_template(Path(template))
 
 
 def len_of(sequence: Any) -> int:
     """Number of positions; a sparse matrix has no len()."""
-    if hasattr(sequence, "shape"):
-        return int(sequence.shape[0])
-    try:
-        return len(sequence)
-    except TypeError:
-        raise DataError(f"A sequence is {sequence!r:.60}; a list of positions is expected.") from None
+    return int(sequence.shape[0]) if hasattr(sequence, "shape") else len(sequence)

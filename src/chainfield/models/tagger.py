@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.errors import NoPathError
+from chainfield.errors import ConfigError, NoPathError
 from chainfield.features.batch import Batch
 from chainfield.features.map import FeatureMap
 from chainfield.inference import label_marginals, log_partition, n_best, score_paths, viterbi
@@ -65,12 +65,14 @@ class Tagger:
         batch = self.features.encode(sequences)
         parts = self._map(lambda p: label_marginals(self.chain.space, p), batch, given)
         whole = np.concatenate(parts) if parts else np.empty((0, len(self.task.labels)))
-        return np.split(whole, batch.offsets[1:-1])
+        return np.split(whole, batch.offsets[1:-1]) if batch.n_sequences else []
 
     def n_best(
         self, sequences: Sequence[Any], n: int, given: Sequence[Any] | None = None
     ) -> list[list[tuple[list[Any], float]]]:
         """The n best label sequences of each sequence with their probabilities, best first."""
+        if n < 1:
+            raise ConfigError(f"n is {n}; at least one path must be asked for.")
         batch = self.features.encode(sequences)
         space = self.chain.space
 

@@ -13,7 +13,7 @@ from chainfield.errors import DivergenceError, NoPathError
 from chainfield.objectives import Contrast
 from chainfield.scorers import Boundary, SparseLinear, Transition
 
-from .problem import Problem
+from .problem import RAN_AWAY, Problem
 
 if TYPE_CHECKING:
     from chainfield.kernels.online import Entries, Known, Places
@@ -76,9 +76,7 @@ class OnlinePass:
         if failed >= 0:
             if loss == -np.inf:
                 raise NoPathError(int(failed), "its training labels")
-            raise DivergenceError(
-                "Training ran away: scores are not finite any more. Use a smaller step or a larger l2."
-            )
+            raise DivergenceError(RAN_AWAY)
         return loss, updates
 
     def _one_by_one(

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.errors import ConfigError, DivergenceError, NoPathError
+from chainfield.errors import ConfigError, DataError, DivergenceError, NoPathError
 from chainfield.features.batch import Batch
 from chainfield.inference import Paths, clamped_path
 from chainfield.objectives import Objective, Targets
@@ -22,6 +22,11 @@ from .workers import ordered_map
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Pullback = Callable[[Potentials, Float, float], None]  # (d scores, into flat vector, scale)
+
+RAN_AWAY = (
+    "Training ran away: the scores are not finite any more. Use a smaller step, a larger l2, or features of a smaller "
+    "scale."
+)
 
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,
 # and so does the order in which their gradients are added: results are the same on any machine.
@@ -101,10 +106,7 @@ class Problem:
             total += self.l2 * float(theta @ theta)
             summed += (2.0 * self.l2) * theta
         if not np.isfinite(total):
-            raise DivergenceError(
-                "Training ran away: the objective is not finite any more. Use a smaller step, a larger l2, or "
-                "features of a smaller scale."
-            )
+            raise DivergenceError(RAN_AWAY)
         return total, summed
 
     def differentiate(self, theta: Float, sequences: slice | Int) -> tuple[float, Potentials, Pullback]:
@@ -122,6 +124,8 @@ class Problem:
         except NoPathError as error:
             numbers = np.arange(self.n_sequences)[sequences]
             raise NoPathError(int(numbers[error.sequence]), error.known) from None
+        except DataError:
+            raise DivergenceError(RAN_AWAY) from None
         return value, d, lambda scores, into, scale: pullback(scores, self.chain.views(into), scale)
 
     def penalty(self, theta: Float) -> float:

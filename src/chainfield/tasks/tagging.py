@@ -85,7 +85,7 @@ def check_lengths(targets: Sequence[Any], offsets: Int) -> None:
     """As many targets as sequences, and as many labels as positions."""
     lengths = np.diff(offsets)
     if len(targets) != len(lengths):
-        raise DataError(f"There are {len(lengths)} sequences but targets for {len(targets)}.")
+        raise DataError(f"X has {len(lengths)} sequences, but there are labels for {len(targets)}.")
     for s, (target, length) in enumerate(zip(targets, lengths.tolist(), strict=True)):
         if len(target) != length:
             raise DataError(f"Sequence {s} has {length} positions but {len(target)} labels.")

@@ -1,0 +1,51 @@
+"""Plain values as JSON, without losing what JSON cannot say: tuples, bytes, sets, keys that are not strings."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, cast
+
+from chainfield.errors import ConfigError
+from chainfield.features.slot import Dialect
+from chainfield.features.template import TemplateSet, parse_template
+
+
+def to_json(value: Any, what: str = "value") -> Any:
+    """A JSON value; everything but strings, numbers, booleans, None and lists is a dict with one key that names it."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list):
+        return [to_json(part, what) for part in value]
+    if isinstance(value, bytes):
+        return {"bytes": base64.b64encode(value).decode("ascii")}
+    if isinstance(value, tuple):
+        return {"tuple": [to_json(part, what) for part in value]}
+    if isinstance(value, set | frozenset):
+        return {"set": sorted((to_json(part, what) for part in value), key=repr)}
+    if isinstance(value, dict):
+        return {"dict": [[to_json(k, what), to_json(v, what)] for k, v in value.items()]}
+    if isinstance(value, TemplateSet):
+        return {"template": [value.text, value.dialect]}
+    raise ConfigError(
+        f"The {what} {value!r:.60} cannot be saved: only strings, numbers, bytes, tuples and the like can."
+    )
+
+
+def from_json(value: Any) -> Any:
+    """The inverse of :func:`to_json`."""
+    if isinstance(value, list):
+        return [from_json(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, content),) = value.items()
+    if kind == "bytes":
+        return base64.b64decode(content)
+    if kind == "tuple":
+        return tuple(from_json(part) for part in content)
+    if kind == "set":
+        return {from_json(part) for part in content}
+    if kind == "dict":
+        return {from_json(k): from_json(v) for k, v in content}
+    if kind == "template":
+        return parse_template(content[0], dialect=cast(Dialect, content[1]))
+    raise ValueError(f"there is no kind of value {kind!r}")
