@@ -67,8 +67,8 @@ def test_the_good_data_are_good():
 
 
 def test_different_numbers_of_sequences():
-    refused(DataError, lambda: fit(X, Y[:2]), "3 sequences", "targets for 2")
-    refused(DataError, lambda: fit(X[:2], Y), "2 sequences", "targets for 3")
+    refused(DataError, lambda: fit(X, Y[:2]), "3 sequences", "labels for 2")
+    refused(DataError, lambda: fit(X[:2], Y), "2 sequences", "labels for 3")
 
 
 def test_different_lengths_name_the_sequence():
@@ -77,7 +77,7 @@ def test_different_lengths_name_the_sequence():
     model = fit()
     refused(DataError, lambda: model.log_likelihood(X, changed(Y, 0, ["O"])), "Sequence 0", "1 labels")
     refused(DataError, lambda: model.predict(X, changed(Y, 0, ["O"])), "Sequence 0", "1 labels")
-    refused(DataError, lambda: model.predict(X, Y[:1]), "3 sequences", "targets for 1")
+    refused(DataError, lambda: model.predict(X, Y[:1]), "3 sequences", "labels for 1")
 
 
 def test_score_checks_lengths():
@@ -133,7 +133,9 @@ def test_numbers_that_are_none(bad):
 def test_bad_labels():
     refused(DataError, lambda: fit(X, changed(Y, 1, [float("nan")])), "NaN", "None")
     refused(DataError, lambda: fit(X, changed(Y, 1, [["O"]])), "hashable")
-    refused(DataError, lambda: fit(X, changed(Y, 1, "O")), "sequence 1", "string 'O'", "list of labels")
+    refused(
+        DataError, lambda: fit(X, changed(Y, 1, "O")), r"y: sequence 1 is 'O' \(str\)", "list with an entry a position"
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,13 +165,15 @@ def test_a_training_that_runs_away(settings):
 
 @pytest.mark.parametrize("data", ["abc", b"abc", 3, None, {"w": "a"}], ids=repr)
 def test_x_that_is_no_list(data):
-    refused(DataError, lambda: fit(data), f"X is {type(data).__name__}", "list of sequences")
-    refused(DataError, lambda: fit().predict(data), f"X is {type(data).__name__}", "list of sequences")
+    what = re.escape(f"X is {data!r} ({type(data).__name__})")
+    refused(DataError, lambda: fit(data), what, "list of sequences")
+    refused(DataError, lambda: fit().predict(data), what, "list of sequences")
 
 
 @pytest.mark.parametrize("labels", ["abc", 3, None], ids=repr)
 def test_y_that_is_no_list(labels):
-    refused(DataError, lambda: fit(X, labels), f"y is {type(labels).__name__}", "list of sequences")
+    what = re.escape(f"y is {labels!r} ({type(labels).__name__})")
+    refused(DataError, lambda: fit(X, labels), what, "list of sequences")
 
 
 def test_one_matrix_needs_lengths():
@@ -178,12 +182,13 @@ def test_one_matrix_needs_lengths():
 
 
 def test_flat_lists_are_not_sequences():
-    refused(DataError, lambda: fit([1.0, 2.0], [["a"], ["b"]]), "A sequence is 1.0", "list of positions")
-    refused(DataError, lambda: fit(X, ["O", "B-X", "O"]), "string 'O'", "list of labels")
+    entries = "list with an entry a position"
+    refused(DataError, lambda: fit([1.0, 2.0], [["a"], ["b"]]), r"X: sequence 0 is 1\.0 \(float\)", entries)
+    refused(DataError, lambda: fit(X, ["O", "B-X", "O"]), r"y: sequence 0 is 'O' \(str\)", entries)
     refused(DataError, lambda: fit([np.ones(2)], [["a", "b"]]), "Sequence 0", "shape")
     model = fit()
-    refused(DataError, lambda: model.predict(X[0]), "Sequence 0", "list of items")
-    refused(DataError, lambda: model.predict(["ab"]), "Sequence 0", "list of items")
+    refused(DataError, lambda: model.predict(X[0]), r"X: sequence 0 is {'w': 'a'} \(dict\)", entries)
+    refused(DataError, lambda: model.predict(["ab"]), r"X: sequence 0 is 'ab' \(str\)", entries)
     refused(DataError, lambda: model.explain(X), "position 0", "strings")
 
 
@@ -198,7 +203,7 @@ def test_strings_are_not_sequences_of_words():
 
 def test_a_string_is_not_a_list_of_words_at_prediction():
     model = fit(WORDS)
-    refused(DataError, lambda: model.predict(["abc"]), "Sequence 0")
+    refused(DataError, lambda: model.predict(["abc"]), r"X: sequence 0 is 'abc' \(str\)")
 
 
 def test_flat_numbers_as_labels():
@@ -221,8 +226,8 @@ def test_one_kind_of_input_at_a_time():
     refused(DataError, lambda: fit(changed(DENSE, 2, X[2])), "Sequence 2", "numbers")
     refused(DataError, lambda: fit(changed(CSR, 2, DENSE[2])), "Sequence 2", "sparse")
     refused(DataError, lambda: fit(changed(X, 2, DENSE[2])), "Sequence 2, position 0", "strings")
-    refused(DataError, lambda: fit(changed(WORDS, 2, X[2])), "Sequence 2, position 0", "not a string")
-    refused(DataError, lambda: fit(changed(ROWS, 2, WORDS[2])), "Sequence 2, position 0", "1 columns; 2")
+    refused(DataError, lambda: fit(changed(WORDS, 2, X[2])), "Sequence 2, position 0: {'w': 'a'} is not", "strings")
+    refused(DataError, lambda: fit(changed(ROWS, 2, WORDS[2])), "Sequence 2, position 0: 'a' is not a row", "tuple")
 
 
 def test_words_are_not_rows_of_letters():
@@ -263,8 +268,8 @@ def test_other_columns_at_prediction():
     model = fit(CSR)
     refused(DataError, lambda: model.predict([sparse.csr_array((2, 3))]), "Sequence 0 has 3 columns; expected 2")
     model = fit(ROWS)
-    refused(DataError, lambda: model.predict([[("a", "b", "c")]]), "Sequence 0, position 0 has 3 columns; 2")
-    refused(DataError, lambda: model.predict(WORDS), "Sequence 0, position 0 has 1 columns; 2")
+    refused(DataError, lambda: model.predict([[("a", "b", "c")]]), "Sequence 0, position 0: there are 3 columns; 2")
+    refused(DataError, lambda: model.predict(WORDS), "Sequence 0, position 0: there are 1 columns; 2")
 
 
 def test_a_template_that_asks_for_a_missing_column():
@@ -294,15 +299,15 @@ def test_a_template_of_the_wrong_type():
         ({"scheme": "bieos"}, ["Unknown scheme 'bieos'", "iob2"]),
         ({"order": 3}, ["order is 3", "1 and 2"]),
         ({"order": "1"}, ["order is '1'"]),
-        ({"l2": -0.1}, ["l2 is -0.1", "0 or larger"]),
+        ({"l2": -0.1}, ["l2 is -0.1", "at least 0"]),
         ({"l1": -1.0}, ["l1 is -1"]),
         ({"l2": np.nan}, ["l2 is nan"]),
         ({"l2": np.inf}, ["l2 is inf"]),
-        ({"max_iter": 0}, ["max_iter is 0", "at least one"]),
+        ({"max_iter": 0}, ["max_iter is 0", "at least 1"]),
         ({"max_iter": -3}, ["max_iter is -3"]),
-        ({"tol": 0.0}, ["tol is 0", "positive"]),
-        ({"tol": np.nan}, ["tol is nan", "positive"]),
-        ({"learning_rate": -1.0}, ["learning_rate is -1", "positive"]),
+        ({"tol": 0.0}, ["tol is 0", "above 0"]),
+        ({"tol": np.nan}, ["tol is nan", "above 0"]),
+        ({"learning_rate": -1.0}, ["learning_rate is -1", "above 0"]),
         ({"min_count": -1}, ["min_count is -1"]),
         ({"margin": np.nan, "objective": "large_margin"}, ["margin is nan"]),
         ({"n_jobs": 0}, ["n_jobs is 0", "-1 for all"]),
@@ -404,7 +409,7 @@ def test_no_best_at_all():
 
 
 def test_development_data_come_in_pairs():
-    refused(DataError, lambda: fit(X, Y, X_dev=X), "X_dev is given without y_dev")
+    refused(DataError, lambda: fit(X, Y, X_dev=X), "X_dev and y_dev go together", "missing")
 
 
 def test_development_labels_without_data():

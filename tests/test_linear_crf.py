@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 import chainfield
 from chainfield import LinearCRF
 from chainfield.errors import ConfigError
-from chainfield.models.names import boundary_weights
+from chainfield.fitted.names import boundary_weights
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
 WORDS = ["the", "old", "man", "saw", "new", "times", "in", "a", "boat", "sails"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from chainfield.models.tagger import Tagger
+    from chainfield.fitted.tagger import Tagger
 
 
 @click.command()
@@ -23,7 +23,7 @@ def show(model: Path, top: int, label: str | None, template: bool, as_json: bool
     """Show the strongest features and transitions of MODEL."""
     from chainfield.features import TemplateFeatures
     from chainfield.files.model import load_tagger
-    from chainfield.models import names
+    from chainfield.fitted import names
 
     tagger, about = load_tagger(model)
     if label is not None and label not in map(str, tagger.task.labels):

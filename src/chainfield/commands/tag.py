@@ -13,7 +13,7 @@ from .options import jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
     from chainfield.data import Sentence
-    from chainfield.models.tagger import Tagger
+    from chainfield.fitted.tagger import Tagger
 
 BATCH = 1024  # sentences
 
@@ -87,7 +87,7 @@ def _write(
     n_best: int | None,
     as_json: bool,
 ) -> None:
-    from chainfield.models.confidence import confidences
+    from chainfield.fitted.confidence import confidences
 
     rows = [own for _, own in batch]
     several = tagger.n_best(rows, n_best) if n_best else None

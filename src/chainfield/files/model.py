@@ -12,7 +12,7 @@ from chainfield.features.columns_map import TemplateFeatures
 from chainfield.features.map import FeatureMap
 from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
-from chainfield.models.tagger import Tagger
+from chainfield.fitted.tagger import Tagger
 from chainfield.tasks import Tagging
 
 from .container import read_container, write_container

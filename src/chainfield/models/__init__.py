@@ -1,8 +1,9 @@
 """Models: estimators that compose the parts of the library."""
 
+from chainfield.fitted import Tagger
+
 from .estimator import ChainTagger, load
 from .linear_crf import LinearCRF
-from .tagger import Tagger
 
 #: Estimators by class name, as model files name them.
 ESTIMATORS: dict[str, type[ChainTagger]] = {"LinearCRF": LinearCRF}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.map import FeatureMap
+from chainfield.fitted import Tagger
 from chainfield.potentials import Clamp
 from chainfield.scorers import (
     Boundary,
@@ -29,7 +30,6 @@ from chainfield.scorers import (
 from chainfield.states import Rules, StateSpace, forbid, restrict
 from chainfield.states.schemes import detect_scheme, scheme_rules
 
-from .tagger import Tagger
 from .transfer import edge_row_numbers, old_pairs, row_numbers, unite_pairs
 
 

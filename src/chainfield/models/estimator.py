@@ -23,6 +23,7 @@ from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
 from chainfield.files.container import check_writable
 from chainfield.files.model import load_tagger, save_tagger
 from chainfield.files.values import from_json, to_json
+from chainfield.fitted import Confidence, Explanation, Tagger, confidences, explain, names
 from chainfield.metrics import span_f1, token_accuracy
 from chainfield.metrics.scores import has_spans
 from chainfield.objectives import Targets, hamming_cost, objective_named
@@ -33,12 +34,8 @@ from chainfield.states import StateSpace
 from chainfield.tasks import Tagging, check_lengths, labels_in, ordered_labels
 from chainfield.trainers import Progress, begin, make_trainer, resolve_trainer, run
 
-from . import names
 from .compose import Material, with_pairs
-from .confidence import Confidence, confidences
-from .explanation import Explanation, explain
 from .inputs import as_template, choose_map, len_of, split_sequences
-from .tagger import Tagger
 from .transfer import carry_over
 
 Float = NDArray[np.float64]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.fitted import Tagger
+from chainfield.fitted.names import edge_labels
 from chainfield.scorers import (
     Boundary,
     Chain,
@@ -23,9 +25,6 @@ from chainfield.scorers import (
 )
 from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import StateSpace
-
-from .names import edge_labels
-from .tagger import Tagger
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
