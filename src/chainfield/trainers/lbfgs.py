@@ -28,6 +28,7 @@ class LBFGSState(State):
     changes: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, P)
     curvature: Float = field(default_factory=lambda: np.empty(0))  # (memory,) step · change
     pairs: int = 0  # how many pairs were ever stored
+    metric: Float = field(default_factory=lambda: np.empty(0))  # (P,) inverse curvature at the start, or empty: all alike
     history: list[float] = field(default_factory=list)
 
 
@@ -40,8 +41,13 @@ def direction(state: LBFGSState, gradient: Float) -> Float:
     for i in reversed(ring):
         weights[i] = float(state.steps[i] @ d) / state.curvature[i]
         d -= weights[i] * state.changes[i]
-    if ring:
-        newest = ring[-1]
+    newest = ring[-1] if ring else -1
+    if len(state.metric):
+        if ring:
+            change = state.changes[newest]
+            d *= state.curvature[newest] / float(np.einsum("i,i,i->", change, change, state.metric))
+        d *= state.metric
+    elif ring:
         d *= state.curvature[newest] / float(state.changes[newest] @ state.changes[newest])
     for i in ring:
         d += (weights[i] - float(state.changes[i] @ d) / state.curvature[i]) * state.steps[i]
