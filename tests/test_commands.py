@@ -27,9 +27,6 @@ from chainfield import load, load_corpus
 from chainfield.commands.main import main
 
 QUICK = ("--quiet", "--max-iter", "15")
-CIRCULAR = pytest.mark.xfail(
-    strict=True, reason="chainfield.files.model and chainfield.models import each other: whoever comes first fails"
-)
 TINY = "the\tD\ncat\tN\nsleeps\tV\n\ndogs\tN\nbark\tV\n\n"
 
 
@@ -337,7 +334,6 @@ def test_an_interrupted_training_goes_on(folder: Path, tmp_path: Path, monkeypat
     assert not checkpoint.exists()
 
 
-@pytest.mark.xfail(strict=True, reason="Ctrl-C within the first ten seconds leaves no checkpoint to resume from")
 def test_an_early_interruption_leaves_a_checkpoint(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -465,7 +461,6 @@ def test_no_input_gives_no_output(tiny: Path) -> None:
     assert run("tag", "tiny.cf", "empty.txt") == Result(0, "", "")
 
 
-@CIRCULAR
 def test_a_running_tagger_answers_each_sentence(tiny: Path) -> None:
     with start("tag", "tiny.cf") as process:
         assert process.stdin is not None
@@ -483,7 +478,6 @@ def test_a_running_tagger_answers_each_sentence(tiny: Path) -> None:
 OWN_PROCESS = [("show", "tiny.cf"), ("evaluate", "tiny.cf", "tiny.txt"), ("tag", "tiny.cf", "tiny.txt")]
 
 
-@CIRCULAR
 @pytest.mark.parametrize("args", OWN_PROCESS, ids=" ".join)
 def test_commands_work_in_a_process_of_their_own(args: tuple[str, ...], tiny: Path) -> None:
     with start(*args) as process:
@@ -722,7 +716,6 @@ def test_damaged_models(kind: str, expected: str, damaged: dict[str, bytes]) -> 
         assert expected in line
 
 
-@pytest.mark.xfail(strict=True, reason="a traceback in place of a message")
 @pytest.mark.parametrize(
     "args",
     [
@@ -736,7 +729,6 @@ def test_wrong_values_get_one_line(args: tuple[str, ...], tiny: Path) -> None:
     refused(*args)
 
 
-@pytest.mark.xfail(strict=True, reason="the log is opened at the end of the first iteration")
 def test_the_log_is_refused_before_training(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted: list[object] = []
     monkeypatch.setattr(chainfield.models.LinearCRF, "fit", lambda *args, **options: fitted.append(args))
@@ -744,7 +736,6 @@ def test_the_log_is_refused_before_training(tiny: Path, monkeypatch: pytest.Monk
     assert not fitted
 
 
-@pytest.mark.xfail(strict=True, reason="the message names a sequence, not the file")
 def test_development_data_with_other_columns_are_named(tiny: Path) -> None:
     Path("wide.txt").write_text("the\tDT\tD\n\n", encoding="utf-8")
     assert "wide.txt" in refused("train", "tiny.txt", "x.cf", "--quiet", "--dev", "wide.txt")

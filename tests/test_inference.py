@@ -140,6 +140,23 @@ def test_losses_below_the_smallest_number_are_found_again():
     np.testing.assert_allclose(posterior.expected.node[:, 1], 1.0, rtol=1e-12)
 
 
+def test_a_sum_that_is_tiny_itself_is_no_licence_to_lose_more():
+    # All paths but one lose 400 at the first step; the one that loses 900 there is the best in the end.
+    space = one_per_label(2)
+    node = np.zeros((3, 2))
+    edge = np.full((3, 4), -np.inf)
+    edge[1] = [-400.0, -np.inf, -np.inf, -900.0]
+    edge[2] = [0.0, -np.inf, -np.inf, 1000.0]
+    edge[1, 1] = 0.0  # 0 → 1, the largest edge score, leads to a dead end
+    node[2] = [0.0, 0.0]
+    node[1] = [0.0, -0.0]
+    potentials = make_potentials(space, node, edge)
+    expected = enumeration.posteriors(space, potentials)
+    posterior = marginals(space, potentials)
+    np.testing.assert_allclose(posterior.log_z, expected[2], **EXACT)
+    np.testing.assert_allclose(posterior.expected.node, expected[0], **EXACT)
+
+
 def test_clamps():
     rng = np.random.default_rng(0)
     space = second_order(partitioned([1, 2, 1]))

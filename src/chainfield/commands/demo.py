@@ -22,15 +22,15 @@ _EXAMPLES = (
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the trained model in this file.")
 def demo(output: Path | None) -> None:
     """Learn to find slots in 2,100 requests to a voice assistant (SNIPS, CC0), then use what was learned."""
-    from rich.console import Console
-
     from chainfield.data import load_corpus
+
+    from .tables import coloured, console, show_report
 
     if output is not None:
         from chainfield.files import check_writable
 
         check_writable(output)
-    out = Console()
+    out = console()
     folder = files("chainfield.data") / "demo"
     with as_file(folder / "snips.train.conll.xz") as train_file, as_file(folder / "snips.test.conll.xz") as test_file:
         training, test = load_corpus(train_file), load_corpus(test_file)
@@ -39,7 +39,6 @@ def demo(output: Path | None) -> None:
     from chainfield.models import LinearCRF
 
     from .progress import Reporter
-    from .tables import coloured, show_report
 
     crf = LinearCRF(scheme="bio")
     started = time.perf_counter()
@@ -50,7 +49,7 @@ def demo(output: Path | None) -> None:
         f"{crf.n_iter_} iterations, {time.perf_counter() - started:.1f} s: {crf.stop_reason_}."
     )
     out.print(f"\n[bold]2. Evaluate[/bold] on {len(test.rows)} utterances it has never seen.")
-    show_report(evaluate(cast("list[list[str]]", test.labels), crf.predict(test.rows)), console=out)
+    show_report(evaluate(cast("list[list[str]]", test.labels), crf.predict(test.rows)), printer=out)
     out.print("\n[bold]3. Tag[/bold] new sentences.")
     colours: dict[str, str] = {}
     words = [sentence.split() for sentence in _EXAMPLES]

@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from chainfield.errors import ConfigError
+
 from .options import jobs, reading, reading_arguments
 
 
@@ -35,7 +37,7 @@ def evaluate(
     of `chainfield tag` and the input of conlleval.
     """
     if len(files) > 2:
-        raise click.ClickException("Give a model and a data file, or a data file alone.")
+        raise ConfigError("Give a model and a data file, or a data file alone.")
     arguments = reading_arguments(**options)
     if len(files) == 2:
         truth, guess, known = _predicted(*files, label_column, jobs, arguments)
@@ -69,11 +71,9 @@ def _predicted(model: str, data: str, label_column: int | None, jobs: int, argum
     corpus = load_corpus(data, label_column=label_column, **arguments)
     width = getattr(tagger.features, "width", None)
     if width is None:
-        raise click.ClickException(
-            f"The model was trained on {tagger.features.kind} features; evaluate it from Python."
-        )
+        raise ConfigError(f"The model was trained on {tagger.features.kind} features; evaluate it from Python.")
     if len(corpus.rows[0][0]) != width:
-        raise click.ClickException(
+        raise ConfigError(
             f"{corpus.source} has {len(corpus.rows[0][0]) + 1} columns; the model needs {width} and the label."
         )
     return corpus.labels, tagger.predict(corpus.rows), list(tagger.task.labels)
@@ -88,6 +88,10 @@ def _columns(data: str, label_column: int | None, arguments: dict[str, Any]) -> 
         if len(sentence.rows[0]) < 2:
             raise DataError(f"{sentence.source}, line {sentence.line}: gold and predicted labels need two columns.")
         gold = -2 if label_column is None else label_column
+        if not -len(sentence.rows[0]) <= gold < len(sentence.rows[0]):
+            raise DataError(
+                f"{sentence.source}, line {sentence.line}: there is no column {gold} to take gold labels from."
+            )
         truth.append([row[gold] for row in sentence.rows])
         guess.append([row[-1] for row in sentence.rows])
     if not truth:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chainfield.errors import ConfigError
+
 if TYPE_CHECKING:
     from chainfield.fitted.tagger import Tagger
 
@@ -28,10 +30,10 @@ def show(model: Path, top: int, label: str | None, template: bool, as_json: bool
     tagger, about = load_tagger(model)
     if label is not None and label not in map(str, tagger.task.labels):
         known = ", ".join(map(str, tagger.task.labels[:10]))
-        raise click.ClickException(f"The model has no label {label!r}; it knows {known} …")
+        raise ConfigError(f"The model has no label {label!r}; it knows {known} …")
     if template:
         if not isinstance(tagger.features, TemplateFeatures):
-            raise click.ClickException(f"The model has no templates: its features are {tagger.features.kind}.")
+            raise ConfigError(f"The model has no templates: its features are {tagger.features.kind}.")
         click.echo(tagger.features.templates.text.rstrip("\n"))
         return
     weights = [entry for entry in names.feature_weights(tagger) if label is None or str(entry[1]) == label]
@@ -56,10 +58,11 @@ def _tables(
     moves: dict[tuple[Any, ...], float],
     top: int,
 ) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    out = Console()
+    from .tables import console
+
+    out = console()
     chain = tagger.chain
     out.print(
         f"[bold]{about.get('class', 'model')}[/bold]: {len(tagger.task.labels)} labels, {chain.space.n_states} states, "

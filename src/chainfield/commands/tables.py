@@ -15,9 +15,15 @@ if TYPE_CHECKING:
 _COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "red", "bright_cyan", "bright_green", "bright_magenta")
 
 
-def show_report(report: Report, *, confusion: bool = False, console: Console | None = None) -> None:
+def console() -> Console:
+    """Standard output; in a pipe, lines are as long as they are."""
+    out = Console()
+    return out if out.is_terminal else Console(width=200, soft_wrap=True)
+
+
+def show_report(report: Report, *, confusion: bool = False, printer: Console | None = None) -> None:
     """Precision, recall and F1 a type (or a label), and the accuracies."""
-    out = console or Console()
+    out = printer or console()
     scores = report.labels if report.spans is None else report.spans.types
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("label" if report.spans is None else "type")

@@ -36,11 +36,14 @@ def tag(
     data or lack it.
     """
     from chainfield.data import read_columns
+    from chainfield.errors import ConfigError
     from chainfield.files.model import load_tagger
     from chainfield.problem import count_jobs
 
     if n_best is not None and n_best < 1:
-        raise click.ClickException(f"--n-best {n_best}: give 1 or more.")
+        raise ConfigError(f"--n-best {n_best}: give 1 or more.")
+    if n_best is not None and marginals:
+        raise ConfigError("--marginals and --n-best do not go together, except as --n-best with --json.")
     tagger, about = load_tagger(model, count_jobs(jobs))
     sentences = read_columns(data, **reading_arguments(**options))
     with click.open_file(output, "w", encoding=options["encoding"]) as out:

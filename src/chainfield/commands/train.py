@@ -37,6 +37,7 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged).")
 @click.option("--min-count", type=int, default=1, show_default=True, help="Leave out features that are rarer.")
 @click.option("--all-features", is_flag=True, help="Weights for all (feature, label) pairs, not only those seen.")
+@click.option("--seen-transitions", is_flag=True, help="Weights only for label pairs seen in training.")
 @click.option("--no-boundary", is_flag=True, help="No weights for the first and last label.")
 @click.option("--scheme", type=click.Choice(_SCHEMES), help="Hard constraints of a tagging scheme.")
 @click.option("--forbid", multiple=True, metavar="FROM,TO", help="Forbid a transition; may be repeated.")
@@ -45,7 +46,7 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--unknown", help="Sign that marks an unknown label (partly labelled data).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
 @click.option("--resume", is_flag=True, help="Go on from the checkpoint of an interrupted training.")
-@click.option("--log", type=click.File("w"), help="Write a JSON line an iteration to this file.")
+@click.option("--log", type=click.File("w", lazy=False), help="Write a JSON line an iteration to this file.")
 @click.option("--quiet", is_flag=True, help="Show nothing but errors.")
 @jobs
 @reading
@@ -56,9 +57,15 @@ def train(data: str, output: Path, **options: Any) -> None:
     sentences; it may be compressed (.gz, .bz2, .xz, .zst), and - is standard input. Ctrl-C keeps the best model so far.
     """
     from chainfield.data import load_corpus
+    from chainfield.errors import ConfigError, DataError
     from chainfield.files import check_writable
 
     check_writable(output)
+    checkpoint = output.with_name(output.name + ".checkpoint")
+    if options["resume"] and not checkpoint.exists():
+        raise ConfigError(f"There is no checkpoint {checkpoint}; train without --resume.")
+    if options["patience"] is not None and not options["dev"]:
+        raise ConfigError("--patience needs development data: give --dev FILE too.")
     quiet = options["quiet"]
     reading_options = reading_arguments(
         *(options[k] for k in ("encoding", "separator", "no_comments", "keep_docstart"))
@@ -67,12 +74,15 @@ def train(data: str, output: Path, **options: Any) -> None:
     estimator = _estimator(options)
     corpus = load_corpus(data, **columns)
     dev = load_corpus(options["dev"], **columns) if options["dev"] else None
+    if dev is not None and len(dev.rows[0][0]) != len(corpus.rows[0][0]):
+        raise DataError(
+            f"{dev.source} has {len(dev.rows[0][0]) + 1} columns, but {corpus.source} has {len(corpus.rows[0][0]) + 1}."
+        )
+    if estimator.template is not None:
+        estimator.template.check_columns(len(corpus.rows[0][0]), options["template"])
     if not quiet:
         tokens = sum(map(len, corpus.rows))
         click.echo(f"{corpus.source}: {len(corpus.rows):,} sentences, {tokens:,} tokens", err=True)
-    checkpoint = output.with_name(output.name + ".checkpoint")
-    if options["resume"] and not checkpoint.exists():
-        raise click.ClickException(f"There is no checkpoint {checkpoint}; train without --resume.")
     started = time.perf_counter()
     interrupted = False
     with ExitStack() as stack:
@@ -104,6 +114,7 @@ def train(data: str, output: Path, **options: Any) -> None:
 
 
 def _estimator(options: dict[str, Any]) -> Any:
+    from chainfield.errors import ConfigError
     from chainfield.models import MODELS
     from chainfield.models.inputs import as_template
 
@@ -111,14 +122,14 @@ def _estimator(options: dict[str, Any]) -> Any:
     for rule in options["forbid"]:
         parts = rule.split(",")
         if len(parts) != 2:
-            raise click.ClickException(f"--forbid {rule}: write FROM,TO; an empty side stands for the border.")
+            raise ConfigError(f"--forbid {rule}: write FROM,TO; an empty side stands for the border.")
         forbidden.append((parts[0] or None, parts[1] or None))
     weight = options["class_weight"]
     if weight is not None and weight != "balanced":
         try:
             weight = json.loads(weight)
         except ValueError:
-            raise click.ClickException(f'--class-weight {weight}: give "balanced" or a JSON object.') from None
+            raise ConfigError(f'--class-weight {weight}: give "balanced" or a JSON object.') from None
     return MODELS[options["model"]](
         order=int(options["order"]),
         objective=options["objective"],
@@ -135,6 +146,7 @@ def _estimator(options: dict[str, Any]) -> Any:
         template=as_template(options["template"]) if options["template"] else None,
         min_count=options["min_count"],
         all_features=options["all_features"],
+        all_transitions=not options["seen_transitions"],
         boundary=not options["no_boundary"],
         scheme=options["scheme"],
         forbidden=forbidden or None,

@@ -80,8 +80,9 @@ class TemplateFeatures(FeatureMap):
         offsets = offsets_of([len(sequence) for sequence in sequences])
         rows = list(chain.from_iterable(sequences))
         kinds = set(map(type, rows))
-        if kinds == {str}:
-            rows = [(row,) for row in rows]
+        if self.width <= 1 and any(issubclass(kind, str) for kind in kinds):
+            rows = [(str(row),) if isinstance(row, str) else row for row in rows]
+            kinds = set(map(type, rows))
         if not self.width:
             self.width = len(rows[0]) if rows else max(1, self.templates.n_columns_needed)
             self.templates.check_columns(self.width, "X")
@@ -90,17 +91,18 @@ class TemplateFeatures(FeatureMap):
             for at, row in enumerate(rows):
                 self._check_row(row, at, offsets)
         columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(self.width)]
-        for column in columns:
+        for c, column in enumerate(columns):
             if set(map(type, column)) - {str}:
-                at = next(i for i, value in enumerate(column) if not isinstance(value, str))
-                raise DataError(f"{_place(at, offsets)}: a column holds {column[at]!r:.40}, not a string.")
+                for at, value in enumerate(column):
+                    if not isinstance(value, str):
+                        raise DataError(f"{_place(at, offsets)}: a column holds {value!r:.40}, not a string.")
+                columns[c] = list(map(str, column))
         return offsets, rows, columns
 
     def _check_row(self, row: Any, at: int, offsets: NDArray[np.int64]) -> None:
-        if isinstance(row, str) and self.width == 1:
-            return
         if not isinstance(row, tuple | list):
-            raise DataError(f"{_place(at, offsets)}: {row!r:.40} is not a row; a tuple of strings is expected.")
+            wanted = "a string" if self.width == 1 else "a tuple of strings"
+            raise DataError(f"{_place(at, offsets)}: {row!r:.40} is not a row; {wanted} is expected.")
         if len(row) != self.width:
             raise DataError(
                 f"{_place(at, offsets)}: there are {len(row)} columns; {self.width} are expected (labels not counted)."
@@ -154,7 +156,7 @@ class TemplateFeatures(FeatureMap):
         ]
         for prefix, keys in (("nodes", features._nodes), ("edges", features._edges)):
             own = {k.removeprefix(prefix + "."): v for k, v in arrays.items() if k.startswith(prefix + ".")}
-            keys.restore(own, [len(known) for known in features._values])
+            keys.restore(own, [len(known) for known in features._values], config["n_texts"])
         return features
 
 

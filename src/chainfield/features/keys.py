@@ -206,12 +206,27 @@ class KeyTable:
             arrays["number"] = self._number
         return arrays
 
-    def restore(self, arrays: Arrays, n_values: list[int]) -> None:
-        """The inverse of save; n_values: how many values each column has."""
+    def restore(self, arrays: Arrays, n_values: list[int], n_texts: int) -> None:
+        """The inverse of save; n_values: how many values each column has. Refuses numbers that lead nowhere."""
+        n_forms, sizes = int(self.program.form.max(initial=-1)) + 1, [n_values[v.column] for v in self.program.views]
+        keys, tables, pads = arrays["keys"], arrays["tables"], arrays["pads"]
+        fits = (
+            keys.shape[1:] == self._keys.shape[1:] and tables.shape == (sum(sizes),) and pads.shape == self._pads.shape
+        )
+        fits = fits and all(a.dtype == np.int32 for a in arrays.values())
+        fits = fits and keys[:, :1].min(initial=0) >= 0 and keys[:, :1].max(initial=-1) < n_forms
+        for texts in (keys[:, 1:], tables, pads):
+            fits = fits and texts.min(initial=-1) >= -1 and texts.max(initial=-1) < n_texts
+        number = arrays.get("number", np.arange(len(keys), dtype=np.int32))
+        fits = (
+            fits and number.shape == (len(keys),) and number.min(initial=0) >= 0 and number.max(initial=-1) < len(keys)
+        )
+        if not fits:
+            raise ValueError("the tables of template features do not fit together")
         self._keys = np.ascontiguousarray(arrays["keys"])
-        self._number = arrays.get("number", np.arange(len(self._keys), dtype=np.int32))
-        self._pads = np.ascontiguousarray(arrays["pads"])
-        cuts = np.cumsum([n_values[view.column] for view in self.program.views])[:-1]
+        self._number = number
+        self._pads = np.ascontiguousarray(pads)
+        cuts = np.cumsum(sizes)[:-1]
         self._tables = np.split(arrays["tables"], cuts) if self.program.views else []
         self.n_features = int(self._number.max(initial=-1)) + 1
         self._prepare()

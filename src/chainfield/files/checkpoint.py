@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import time
 from collections.abc import Callable
@@ -40,14 +41,16 @@ def fingerprint(problem: Problem, theta: NDArray[np.float64], settings: dict[str
 
 
 def saver(path: str | os.PathLike[str], mark: str, every: float) -> Callable[[Session], None]:
-    """A function that writes a checkpoint when ``every`` seconds have passed since the last one."""
-    last = time.monotonic()
+    """A function that writes checkpoints: not more often than ``every`` seconds, nor for over a tenth of the time."""
+    last, pause = -math.inf, every
 
     def save(session: Session) -> None:
-        nonlocal last
-        if time.monotonic() - last >= every:
+        nonlocal last, pause
+        started = time.monotonic()
+        if started - last >= pause:
             save_checkpoint(path, session, mark)
             last = time.monotonic()
+            pause = max(every, 10 * (last - started)) if every else 0.0
 
     return save
 

@@ -1,8 +1,7 @@
 """A safetensors file with a JSON description: written atomically, read by memory mapping, never pickle.
 
 safetensors itself checks the header and the bounds of every tensor; this module adds one metadata entry,
-``chainfield``, with the file's kind and version, a description, and a digest of all tensor bytes, by which damage
-is noticed.
+``chainfield``, with the file's kind and version, a description, and a digest of everything, by which damage is noticed.
 """
 
 from __future__ import annotations

@@ -47,14 +47,17 @@ def load_tagger(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[Tagger, 
     config, arrays = read_container(path, KIND, VERSION)
     try:
         settings = dict(config["features"])
-        features = MAPS[settings.pop("kind")].load(settings, within(arrays, "features."))
+        kind = settings.pop("kind")
+        if kind not in MAPS:
+            raise ValueError(f"features of the kind {kind!r} are not known here")
+        features = MAPS[kind].load(settings, within(arrays, "features."))
         chain = chain_from_parts(config["chain"], arrays)
         check_chain(chain, features.n_features, features.n_columns, features.n_edge_features)
         theta = arrays["theta"]
         if theta.dtype != np.float64 or theta.shape != (chain.n_parameters,):
             raise ValueError("the number of parameters does not fit the chain")
         task = Tagging(tuple(from_json(label) for label in config["labels"]))
-        if len(set(task.labels)) != chain.space.n_labels:
+        if not len(task.labels) == len(set(task.labels)) == chain.space.n_labels:
             raise ValueError("the labels do not fit the chain")
         if config["how"] not in ("sum", "max"):
             raise ValueError(f"hidden variables are gathered by {config['how']!r}")

@@ -30,6 +30,10 @@ SCORERS: dict[str, type[Scorer]] = {
 }
 
 
+# A dense space of more states would not fit into memory, whatever else the file says.
+MOST_STATES = 1 << 15
+
+
 def narrow(array: NDArray[Any]) -> NDArray[Any]:
     """Non-negative integers in the smallest unsigned type that holds them; others as they are."""
     if array.size and array.min() < 0:
@@ -58,7 +62,10 @@ def space_to_parts(space: StateSpace) -> tuple[dict[str, Any], Arrays]:
 def space_from_parts(config: dict[str, Any], arrays: Arrays) -> StateSpace:
     """The inverse of :func:`space_to_parts`."""
     if "states_per_label" in config:
-        return partitioned(config["states_per_label"])
+        counts = config["states_per_label"]
+        if not all(isinstance(n, int) for n in counts) or sum(counts) > MOST_STATES:
+            raise ValueError("the numbers of states are not to be believed")
+        return partitioned(counts)
     return StateSpace(n_labels=config["n_labels"], **arrays)
 
 
@@ -145,7 +152,8 @@ def check_chain(chain: Chain, n_features: int, n_columns: int, n_edge_features: 
             demand(np.array_equal(scorer.edge_row, space.edge_row), "the edge rows of the edge features")
             _check_pairs(scorer.pairs, n_edge_features, space.n_edge_rows, demand)
         elif isinstance(scorer, Transition):
-            demand(scorer.tie.shape == (space.n_edges,) and scorer.tie.min(initial=0) >= -1, "the transitions")
+            good = scorer.tie.dtype == np.int32 and scorer.tie.shape == (space.n_edges,)
+            demand(good and scorer.tie.min(initial=0) >= -1, "the table of transitions")
         elif isinstance(scorer, DenseLinear):
             demand((scorer.n_columns, scorer.n_rows) == (n_columns, space.n_rows), "the shape of the columns' weights")
         elif isinstance(scorer, Boundary):

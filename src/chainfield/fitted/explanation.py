@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.features.batch import Batch, Sparse
 from chainfield.inference import viterbi
+from chainfield.scorers import Boundary, DenseLinear, EdgeFeatures, Pairs, SparseLinear, Transition
 
 from .names import edge_labels
 from .tagger import Tagger
@@ -80,6 +82,10 @@ def explain(tagger: Tagger, sequence: Sequence[Any]) -> Explanation:
     chosen = space.label_of[path.states]
     rows = {int(label): int(row) for row, label in reversed(list(enumerate(space.label_of_row)))}
     named_edges = {name: e for e, name in enumerate(edge_labels(space, labels))} if len(chosen) > 1 else {}
+    moves = np.zeros(space.n_edges)
+    for scorer in tagger.chain.transitions:
+        if isinstance(scorer, Transition):
+            scorer.forward({"weight": tagger.params[f"{scorer.name}.weight"]}, batch, tagger.how, moves[None])
     explained = []
     for t in range(batch.n_positions):
         order = np.argsort(-probability[t], kind="stable")
@@ -88,8 +94,10 @@ def explain(tagger: Tagger, sequence: Sequence[Any]) -> Explanation:
         parts = _node_parts(tagger, batch, t, rows[best], rows[second])
         if t > 0:
             context = [labels[i] for i in chosen[max(0, t - 2) : t]]
-            scores = [_edge_score(potentials, named_edges, context, labels[k], t) for k in (best, second)]
+            edges = [_edge(named_edges, context, labels[k]) for k in (best, second)]
+            scores = [-np.inf if e is None else float(moves[e]) for e in edges]
             parts.append(Contribution(f"transition from {context[-1]}", 1.0, *scores))
+            parts += _edge_parts(tagger, batch, t, context[-1], edges)
         explained.append(
             PositionExplanation(
                 t,
@@ -103,30 +111,50 @@ def explain(tagger: Tagger, sequence: Sequence[Any]) -> Explanation:
     return Explanation(tuple(explained))
 
 
-def _edge_score(potentials: Any, edges: dict[tuple[Any, ...], int], context: list[Any], label: Any, t: int) -> float:
-    names = [(*context, label), (context[-1], label), (None, context[-1], label)]
-    for name in names:
+def _edge(edges: dict[tuple[Any, ...], int], context: list[Any], label: Any) -> int | None:
+    """The edge from the labels before into a label; None if there is none."""
+    for name in ((*context, label), (context[-1], label), (None, context[-1], label)):
         if name in edges:
-            return float(potentials.edge[0 if potentials.shared else t, edges[name]])
-    return -np.inf
+            return edges[name]
+    return None
+
+
+def _entries(sparse: Sparse, t: int) -> list[tuple[int, float]]:
+    """Features and values of a position."""
+    span = slice(int(sparse.indptr[t]), int(sparse.indptr[t + 1]))
+    features = sparse.indices[span].tolist()
+    values = [1.0] * len(features) if sparse.values is None else sparse.values[span].tolist()
+    return [(f, value) for f, value in zip(features, values, strict=True) if f >= 0]
+
+
+def _weights(pairs: Pairs, weight: Any, f: int) -> dict[int, float]:
+    """Weights of a feature by row."""
+    span = slice(pairs.first[f], pairs.first[f + 1])
+    return dict(zip(pairs.row[span].tolist(), weight[span].tolist(), strict=True))
+
+
+def _edge_parts(tagger: Tagger, batch: Batch, t: int, before: Any, edges: list[int | None]) -> list[Contribution]:
+    """Shares of the features on transitions."""
+    parts = []
+    for scorer in tagger.chain.transitions:
+        if isinstance(scorer, EdgeFeatures) and batch.edges is not None:
+            names, weight = tagger.features.edge_feature_names(), tagger.params[f"{scorer.name}.weight"]
+            for f, value in _entries(batch.edges, t):
+                own = _weights(scorer.pairs, weight, f)
+                shares = [0.0 if e is None else value * own.get(int(scorer.edge_row[e]), 0.0) for e in edges]
+                parts.append(Contribution(f"{names[f]} after {before}", value, *shares))
+    return parts
 
 
 def _node_parts(tagger: Tagger, batch: Any, t: int, best: int, second: int) -> list[Contribution]:
-    from chainfield.scorers import Boundary, DenseLinear, SparseLinear
-
     parts = []
     names = tagger.feature_names
     for scorer in tagger.chain.emissions:
         params = tagger.params
         if isinstance(scorer, SparseLinear):
             weight = params[f"{scorer.name}.weight"]
-            for i in range(batch.sparse.indptr[t], batch.sparse.indptr[t + 1]):
-                f = int(batch.sparse.indices[i])
-                if f < 0:
-                    continue
-                value = 1.0 if batch.sparse.values is None else float(batch.sparse.values[i])
-                pairs = slice(scorer.pairs.first[f], scorer.pairs.first[f + 1])
-                own = dict(zip(scorer.pairs.row[pairs].tolist(), weight[pairs].tolist(), strict=True))
+            for f, value in _entries(batch.sparse, t):
+                own = _weights(scorer.pairs, weight, f)
                 shares = [value * own.get(row, 0.0) for row in (best, second)]
                 parts.append(Contribution(names[f], value, *shares))
         elif isinstance(scorer, DenseLinear):

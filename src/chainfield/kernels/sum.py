@@ -8,11 +8,10 @@ With node scores x_t(r) of emission row r, edge scores w_t(e) of the edge e = (i
 
 The recursion runs in exp space, scores shifted by their largest and alpha rescaled before it leaves a comfortable
 range (a division at every step, as in Rabiner 1989, would stand in the middle of the chain of dependencies). That is
-exact as long as no reachable alpha gets lost to underflow: a state whose share of the sum is at least ``THIN`` carries
-its full precision, what a product loses below 1e-308 is then irrelevant, and beta is bounded by 1/alpha. So each
-sequence
-is watched, and one in which a reachable state falls below ``THIN`` (scores that differ by hundreds) is done again in
-log space: slower, never wrong.
+exact as long as no reachable alpha gets lost to underflow: a state whose alpha is at least ``THIN`` carries its full
+precision, what a product loses below 1e-308 is then irrelevant, and beta is bounded by 1/alpha. So each sequence is
+watched, and one in which a reachable state falls below ``THIN`` (scores that differ by hundreds) is done again in log
+space: slower, never wrong.
 """
 
 from __future__ import annotations
@@ -252,7 +251,7 @@ def forward(
                     thinnest = min(thinnest, get(alpha, o + k))
                 else:
                     put(alpha, o + k, 0.0)
-        if not (thinnest >= THIN * z and z > 0.0 and z < np.inf):
+        if not (thinnest >= THIN and z <= 1.0 / THIN):
             return np.nan
         gain[t] = 1.0
         if z < COMFORT or z > 1.0 / COMFORT or t == n - 1:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
 
 from chainfield.errors import ConfigError, ConvergenceWarning, DataError, ModelFileError
 from chainfield.features.batch import Batch
@@ -39,7 +40,7 @@ from .inputs import as_template, choose_map, len_of, split_sequences
 from .transfer import carry_over
 
 Float = NDArray[np.float64]
-CHECKPOINT_SECONDS = 10.0
+CHECKPOINT_SECONDS = 0.5  # at least; a checkpoint never takes more than a tenth of the time
 DEFAULT_L2 = 0.5
 PARTIAL_RATE = 0.1
 
@@ -182,17 +183,20 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
                 session = load_checkpoint(checkpoint, trainer, mark)
             save = saver(checkpoint, mark, CHECKPOINT_SECONDS)
         if session is None:
-            session = begin(trainer, problem, theta)
+            with threadpool_limits(1, "blas"):
+                session = begin(trainer, problem, theta)
         try:
-            run(
-                trainer,
-                problem,
-                session,
-                dev_score=None if development is None else _dev_scorer(make, *development, labels),
-                patience=self.patience,
-                watch=callback if callback is not None else _printer if self.verbose else None,
-                save=save,
-            )
+            # The kernels use all threads already; more threads in BLAS would only make sums depend on their number.
+            with threadpool_limits(1, "blas"):
+                run(
+                    trainer,
+                    problem,
+                    session,
+                    dev_score=None if development is None else _dev_scorer(make, *development, labels),
+                    patience=self.patience,
+                    watch=callback if callback is not None else _printer if self.verbose else None,
+                    save=save,
+                )
         finally:
             if session.history:  # an interrupted training leaves its best parameters behind
                 self.tagger_ = make(session.best)
@@ -213,7 +217,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         if X_dev is None and y_dev is None:
             return None
         if X_dev is None or y_dev is None:
-            raise DataError("X_dev and y_dev go together; one of them is missing.")
+            raise DataError(f"X_dev and y_dev go together, but {'X_dev' if X_dev is None else 'y_dev'} is missing.")
         sequences, truth = split_sequences(X_dev, None, "X_dev"), split_sequences(y_dev, None, "y_dev")
         if len(sequences) != len(truth):
             raise DataError(f"X_dev has {len(sequences)} sequences, but y_dev has {len(truth)}.")
@@ -305,10 +309,15 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
             counts = np.maximum(np.bincount(found, minlength=len(labels)), 1)
             weights = counts.sum() / (len(labels) * counts)
         else:
+            if not isinstance(self.class_weight, dict):
+                raise ConfigError(f'class_weight is {self.class_weight!r}; give a dict of weights, or "balanced".')
             unknown = [label for label in self.class_weight if label not in labels]
             if unknown:
                 raise ConfigError(f"class_weight names {unknown[0]!r}, which is not a label of the training data.")
-            weights = np.array([float(self.class_weight.get(label, 1.0)) for label in labels])
+            try:
+                weights = np.array([float(self.class_weight.get(label, 1.0)) for label in labels])
+            except (TypeError, ValueError):
+                raise ConfigError("Class weights must be numbers.") from None
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise ConfigError("Class weights must be finite and larger than 0.")
         return -np.log(weights)[space.label_of_row]
@@ -446,7 +455,7 @@ def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> ChainTagger
         raise ModelFileError(f"{path} was trained by {about['class']!r}, which this chainfield does not know.")
     known = set(kind().get_params(deep=False))
     try:
-        settings = {k: from_json(v) for k, v in about.get("settings", {}).items() if k in known}
+        settings = {k: from_json(v) for k, v in dict(about.get("settings", {})).items() if k in known}
     except (ValueError, TypeError) as error:
         raise ModelFileError(f"{path} has settings that cannot be read: {error}.") from None
     estimator = kind(**settings)

@@ -28,7 +28,9 @@ class LBFGSState(State):
     changes: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, P)
     curvature: Float = field(default_factory=lambda: np.empty(0))  # (memory,) step · change
     pairs: int = 0  # how many pairs were ever stored
-    metric: Float = field(default_factory=lambda: np.empty(0))  # (P,) inverse curvature at the start, or empty: all alike
+    metric: Float = field(
+        default_factory=lambda: np.empty(0)
+    )  # (P,) inverse curvature at the start, or empty: all alike
     history: list[float] = field(default_factory=list)
 
 
