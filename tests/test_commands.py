@@ -150,7 +150,7 @@ def test_training_says_what_it_did(folder: Path, tmp_path: Path) -> None:
     assert re.search(r"train\.txt: 120 sentences, [\d,]+ tokens$", first)
     assert [int(line.split()[0]) for line in iterations] == [1, 2, 3, 4, 5]
     assert all(re.search(r"objective [\d.]+  gradient [\d.e+-]+  [\d.]+ s$", line) for line in iterations)
-    assert re.match(r"\d+ labels, [\d,]+ features, [\d,]+ weights, 5 iterations of lbfgs; objective", summary)
+    assert re.match(r"\d+ labels, [\d,]+ features, [\d,]+ weights, 5 iterations of auto; objective", summary)
     assert f"Wrote {model}" in last
     assert not list(tmp_path.glob("*.checkpoint"))
 

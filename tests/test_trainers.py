@@ -23,6 +23,7 @@ from chainfield.trainers import (
     SGD,
     TRAINERS,
     Adam,
+    Auto,
     RProp,
     Session,
     begin,
@@ -80,6 +81,8 @@ def reference(objective="likelihood", edges=False):
 # ---- one optimum -------------------------------------------------------------------------------------------------
 
 EXACT = {
+    "auto": Auto(tol=1e-9, small=0),
+    "auto, small": Auto(tol=1e-9),
     "lbfgs": LBFGS(tol=1e-9),
     "owlqn": OWLQN(tol=1e-9),
     "rprop": RProp(tol=1e-10, max_iter=3000),
@@ -192,6 +195,8 @@ def test_a_large_l1_leaves_nothing(trainer):
 
 RESUMED = {
     "lbfgs": (LBFGS(max_iter=14), "likelihood", 0.0),
+    "auto": (Auto(max_iter=14, small=0, tol=1e-9), "likelihood", 0.0),
+    "auto with l1": (Auto(max_iter=14, small=0, tol=1e-9), "likelihood", 0.1),
     "owlqn": (OWLQN(max_iter=14), "likelihood", 1.0),
     "rprop": (RProp(max_iter=25), "likelihood", 0.0),
     "rprop l1": (RProp(max_iter=25), "likelihood", 1.0),
@@ -282,14 +287,13 @@ def test_penalties_are_finite_and_not_negative(name, value):
 
 
 def test_names_of_trainers():
-    assert resolve_trainer("auto", OBJECTIVES["likelihood"], 0.0) == "lbfgs"
-    assert resolve_trainer("auto", OBJECTIVES["likelihood"], 0.1) == "owlqn"
-    assert resolve_trainer("auto", OBJECTIVES["large_margin"], 0.0) == "averaged"
+    assert resolve_trainer("auto", OBJECTIVES["likelihood"]) == "auto"
+    assert resolve_trainer("auto", OBJECTIVES["large_margin"]) == "averaged"
     for name in TRAINERS[1:]:
-        assert resolve_trainer(name, OBJECTIVES["likelihood"], 0.0) == name
+        assert resolve_trainer(name, OBJECTIVES["likelihood"]) == name
         assert make_trainer(name, max_iter=3).max_iter == 3
     with pytest.raises(ConfigError, match="Unknown trainer 'newton'; choose one of auto, lbfgs"):
-        resolve_trainer("newton", OBJECTIVES["likelihood"], 0.0)
+        resolve_trainer("newton", OBJECTIVES["likelihood"])
     with pytest.raises(ConfigError, match="Unknown trainer"):
         make_trainer("newton")
 

@@ -45,7 +45,7 @@ def demo(output: Path | None) -> None:
     with Reporter(quiet=not sys.stderr.isatty(), log=None) as watch:
         crf.fit(training.rows, training.labels, callback=watch)
     out.print(
-        f"   {crf.tagger_.features.n_features:,} features, {crf.tagger_.chain.n_parameters:,} weights, "
+        f"   {crf.tagger_.features.n_features:,} features, {crf.tagger_.n_weights:,} weights, "
         f"{crf.n_iter_} iterations, {time.perf_counter() - started:.1f} s: {crf.stop_reason_}."
     )
     out.print(f"\n[bold]2. Evaluate[/bold] on {len(test.rows)} utterances it has never seen.")

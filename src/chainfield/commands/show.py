@@ -67,7 +67,7 @@ def _tables(
     out.print(
         f"[bold]{about.get('class', 'model')}[/bold]: {len(tagger.task.labels)} labels, {chain.space.n_states} states, "
         f"{tagger.features.n_features or tagger.features.n_columns:,} features ({tagger.features.kind}), "
-        f"{chain.n_parameters:,} weights, {sum(w != 0 for _, _, w in weights):,} of the features' not zero"
+        f"{tagger.n_weights:,} weights, {sum(w != 0 for _, _, w in weights):,} of the features' not zero"
     )
     settings = {k: v for k, v in about.get("settings", {}).items() if v not in (None, False) and k != "template"}
     out.print("  ".join(f"[dim]{k}[/dim] {v}" for k, v in settings.items()))

@@ -161,7 +161,7 @@ def _summary(estimator: Any, output: Path, seconds: float, interrupted: bool, ch
     tagger = estimator.tagger_
     size = output.stat().st_size / 1e6
     parts = [f"{len(tagger.task.labels)} labels", f"{tagger.features.n_features:,} features"]
-    parts += [f"{tagger.chain.n_parameters:,} weights", f"{estimator.n_iter_} iterations of {estimator.trainer_}"]
+    parts += [f"{tagger.n_weights:,} weights", f"{estimator.n_iter_} iterations of {estimator.trainer_}"]
     click.echo(f"{', '.join(parts)}; objective {last['objective']:.2f}", err=True)
     if "dev_score" in last:
         best = max(record["dev_score"] for record in estimator.history_)

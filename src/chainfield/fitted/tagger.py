@@ -17,7 +17,7 @@ from chainfield.inference import label_marginals, log_partition, n_best, score_p
 from chainfield.inference.viterbi import clamped_path
 from chainfield.potentials import Clamp, Potentials
 from chainfield.problem import ordered_map
-from chainfield.scorers import Chain, How
+from chainfield.scorers import Chain, How, SparseLinear
 from chainfield.tasks import Tagging
 
 Float = NDArray[np.float64]
@@ -44,6 +44,14 @@ class Tagger:
     def feature_names(self) -> Sequence[str]:
         """Names of features by number."""
         return self.features.feature_names()
+
+    @cached_property
+    def n_weights(self) -> int:
+        """How many weights there are, without the places that only fill up full features."""
+        fillers = [
+            int(np.count_nonzero(~s.pairs.exists())) for s in self.chain.emissions if isinstance(s, SparseLinear)
+        ]
+        return self.chain.n_parameters - sum(fillers)
 
     def potentials(self, batch: Batch) -> Potentials:
         """The scores of a batch."""

@@ -154,7 +154,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         theta = chain.start(np.random.default_rng(seed))
         if previous is not None:
             carry_over(previous, chain, labels, theta, material.numbers)
-        name, smooth = resolve_trainer(self.trainer, problem.objective, self.l1), problem.objective.smooth
+        name, smooth = resolve_trainer(self.trainer, problem.objective), problem.objective.smooth
         if partial and self.trainer == "auto":
             name = "sgd" if smooth else "averaged"
         trainer = make_trainer(

@@ -32,8 +32,8 @@ RAN_AWAY = (
 # and so does the order in which their gradients are added: results are the same on any machine.
 MOST_SHARDS = 16
 SHARD_POSITIONS = 8192
-# Adding up a gradient costs about as much a parameter as 0.06 positions cost to infer.
-POSITIONS_PER_PARAMETER = 0.06
+# Clearing and adding up a gradient costs about as much a parameter as some hundredth of a position costs to infer.
+POSITIONS_PER_PARAMETER = 0.1
 
 
 @dataclass(frozen=True, eq=False)

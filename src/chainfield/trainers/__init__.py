@@ -1,6 +1,7 @@
 """Trainers: frozen configurations that minimise a problem one step at a time."""
 
 from .adam import Adam
+from .auto import Auto
 from .catalogue import TRAINERS, make_trainer, resolve_trainer
 from .lbfgs import LBFGS, OWLQN
 from .online import SGD
@@ -16,6 +17,7 @@ __all__ = [
     "SGD",
     "TRAINERS",
     "Adam",
+    "Auto",
     "Progress",
     "RProp",
     "Record",

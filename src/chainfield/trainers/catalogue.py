@@ -8,6 +8,7 @@ from chainfield.errors import ConfigError
 from chainfield.objectives import Objective
 
 from .adam import Adam
+from .auto import Auto
 from .lbfgs import LBFGS, OWLQN
 from .online import SGD
 from .rprop import RProp
@@ -17,15 +18,13 @@ from .trainer import Trainer
 TRAINERS = ("auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca")
 
 
-def resolve_trainer(name: str, objective: Objective, l1: float) -> str:
-    """What "auto" means for an objective and a penalty."""
+def resolve_trainer(name: str, objective: Objective) -> str:
+    """What "auto" means for an objective: a chain of trainers if it is smooth, else averaged stochastic steps."""
     if name not in TRAINERS:
         raise ConfigError(f"Unknown trainer {name!r}; choose one of {', '.join(TRAINERS)}.")
     if name != "auto":
         return name
-    if not objective.smooth:
-        return "averaged"
-    return "owlqn" if l1 > 0 else "lbfgs"
+    return "auto" if objective.smooth else "averaged"
 
 
 def make_trainer(
@@ -47,6 +46,7 @@ def make_trainer(
     common: dict[str, Any] = {"max_iter": max_iter, "tol": tol}
     stochastic = common | {"seed": seed}
     options: dict[str, tuple[type[Trainer[Any]], dict[str, Any]]] = {
+        "auto": (Auto, stochastic),
         "lbfgs": (LBFGS, common),
         "owlqn": (OWLQN, common),
         "rprop": (RProp, common),

@@ -12,74 +12,104 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from chainfield.problem import Problem
+from chainfield.problem import Problem, ordered_map
 
 from .linesearch import weak_wolfe
 from .trainer import Float, Record, State, Trainer, Window
 
+CHUNK = 1 << 15  # parameters a thread takes at a time; sums over chunks are added in order
+
 
 @dataclass
 class LBFGSState(State):
-    """θ, its gradient, and the last pairs of steps and gradient changes (a ring of ``memory`` rows)."""
+    """θ, its gradient, and the last pairs of steps s and gradient changes y (a ring of ``memory`` rows).
+
+    The products of all pairs with each other are kept, so that a direction needs only those with the new gradient.
+    """
 
     gradient: Float = field(default_factory=lambda: np.empty(0))
     value: float = 0.0
     steps: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, P)
     changes: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, P)
-    curvature: Float = field(default_factory=lambda: np.empty(0))  # (memory,) step · change
+    step_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) s_i · y_j
+    change_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) y_i · D y_j
     pairs: int = 0  # how many pairs were ever stored
-    metric: Float = field(
-        default_factory=lambda: np.empty(0)
-    )  # (P,) inverse curvature at the start, or empty: all alike
+    metric: Float = field(default_factory=lambda: np.empty(0))  # (P,) D, the inverse curvature to begin with; empty: 1
     history: list[float] = field(default_factory=list)
 
 
-def direction(state: LBFGSState, gradient: Float) -> Float:
-    """-H · gradient by the two-loop recursion."""
-    memory = len(state.curvature)
-    d = -gradient
-    ring = [i % memory for i in range(max(0, state.pairs - memory), state.pairs)]
-    weights = {}
-    for i in reversed(ring):
-        weights[i] = float(state.steps[i] @ d) / state.curvature[i]
-        d -= weights[i] * state.changes[i]
-    newest = ring[-1] if ring else -1
-    if len(state.metric):
-        if ring:
-            change = state.changes[newest]
-            d *= state.curvature[newest] / float(np.einsum("i,i,i->", change, change, state.metric))
-        d *= state.metric
-    elif ring:
-        d *= state.curvature[newest] / float(state.changes[newest] @ state.changes[newest])
-    for i in ring:
-        d += (weights[i] - float(state.changes[i] @ d) / state.curvature[i]) * state.steps[i]
-    return d
+def direction(state: LBFGSState, gradient: Float, n_jobs: int) -> tuple[Float, float]:
+    """-H · gradient by the two-loop recursion, in terms of inner products; and its product with the gradient."""
+    from chainfield.kernels.dense import combine, weighted_products
+
+    memory, n = len(state.steps), len(gradient)
+    used = np.arange(max(0, state.pairs - memory), state.pairs) % max(memory, 1)
+    chunks = [(lo, min(lo + CHUNK, n)) for lo in range(0, n, CHUNK)]
+    of_steps, of_changes, of_gradient = np.zeros(len(used)), np.zeros(len(used)), -1.0
+    if len(used):
+        newest = int(used[-1])
+
+        def products(bounds: tuple[int, int]) -> Float:
+            out = np.zeros((len(used), 5))
+            weighted_products(*bounds, state.steps, state.changes, used, newest, gradient, state.metric, out)
+            return out
+
+        table = np.zeros((len(used), 5))
+        for part in ordered_map(products, chunks, n_jobs):
+            table += part
+        state.step_change[used, newest], state.step_change[newest, used] = table[:, 2], table[:, 4]
+        state.change_change[used, newest] = state.change_change[newest, used] = table[:, 3]
+        sy, yy = state.step_change[np.ix_(used, used)], state.change_change[np.ix_(used, used)]
+        # First loop: q = -g - sum of a_i y_i. Second loop: r = scale · D q + sum of (a_i - b_i) s_i.
+        weights = np.zeros(len(used))
+        for i in reversed(range(len(used))):
+            weights[i] = (-table[i, 0] - weights @ sy[i]) / sy[i, i]
+        scale = sy[-1, -1] / yy[-1, -1]
+        for i in range(len(used)):
+            product = scale * (-table[i, 1] - weights @ yy[i]) + of_steps @ sy[:, i]
+            of_steps[i] = weights[i] - product / sy[i, i]
+        of_changes, of_gradient = -scale * weights, -scale
+    d = np.empty_like(gradient)
+
+    def combined(bounds: tuple[int, int]) -> float:
+        return float(
+            combine(
+                *bounds, state.steps, state.changes, used, of_steps, of_changes, of_gradient, gradient, state.metric, d
+            )
+        )
+
+    return d, sum(ordered_map(combined, chunks, n_jobs))
 
 
-def remember(state: LBFGSState, step: Float, change: Float) -> None:
-    """Keep a pair, unless its curvature is not safely positive."""
-    curvature = float(step @ change)
-    if curvature > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
-        i = state.pairs % len(state.curvature)
-        state.steps[i], state.changes[i], state.curvature[i] = step, change, curvature
+def remember(state: LBFGSState, theta: Float, gradient: Float) -> None:
+    """Keep the way from the state's θ and gradient to these as a pair, unless its curvature is not safely positive."""
+    i = state.pairs % len(state.steps)
+    step, change = state.steps[i], state.changes[i]
+    np.subtract(theta, state.theta, out=step)
+    np.subtract(gradient, state.gradient, out=change)
+    if float(step @ change) > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
         state.pairs += 1
+    else:  # the place may have held an older pair, which is gone now
+        state.pairs = 0
 
 
 def begin_lbfgs(problem: Problem, theta: Float, memory: int) -> LBFGSState:
     """The state at θ, with nothing remembered."""
     value, gradient = problem.evaluate(theta)
-    n = len(theta)
     return LBFGSState(
         theta.copy(),
-        0,
-        False,
-        "",
-        gradient,
-        value,
-        np.zeros((memory, n)),
-        np.zeros((memory, n)),
-        np.zeros(memory),
+        gradient=gradient,
+        value=value,
+        steps=np.zeros((memory, len(theta))),
+        changes=np.zeros((memory, len(theta))),
+        step_change=np.zeros((memory, memory)),
+        change_change=np.zeros((memory, memory)),
     )
+
+
+def first_step(gradient: Float) -> float:
+    """A step of length 1 at most, where nothing is known of the curvature."""
+    return min(1.0, 1.0 / max(float(np.linalg.norm(gradient)), 1e-300))
 
 
 def judge(problem: Problem, state: LBFGSState, objective: float, norm: float, tol: float, convex_gap: bool) -> None:
@@ -89,7 +119,7 @@ def judge(problem: Problem, state: LBFGSState, objective: float, norm: float, to
         state.done, state.reason = True, "the gradient is zero"
     elif convex_gap and problem.l2 > 0 and norm**2 / (4 * problem.l2) <= tol * scale:
         state.done, state.reason = True, f"the objective is proved to be within {tol:g} of its optimum"
-    elif Window().update(state.history, objective, 0.1 * tol):
+    elif Window(5).update(state.history, objective, 0.1 * tol):
         state.done, state.reason = True, "the objective hardly improves any more"
 
 
@@ -112,13 +142,16 @@ class LBFGS(Trainer[LBFGSState]):
 
     def step(self, problem: Problem, state: LBFGSState) -> Record:
         """One direction and a line search along it."""
-        d = direction(state, state.gradient)
-        slope = float(state.gradient @ d)
+        d, slope = direction(state, state.gradient, problem.n_jobs)
         if slope >= 0:  # rounding has spoilt the memory: forget it
             state.pairs = 0
             d = -state.gradient
             slope = -float(state.gradient @ state.gradient)
-        first = 1.0 if state.pairs else min(1.0, 1.0 / max(float(np.linalg.norm(state.gradient)), 1e-300))
+        first = (
+            1.0
+            if state.pairs or len(state.metric)
+            else min(1.0, 1.0 / max(float(np.linalg.norm(state.gradient)), 1e-300))
+        )
         found = weak_wolfe(problem.evaluate, state.theta, state.value, d, slope, first)
         state.iteration += 1
         if found is None:
@@ -128,7 +161,7 @@ class LBFGS(Trainer[LBFGSState]):
                 state.done, state.reason = True, "no step improves the objective any more"
             return Record(state.iteration, state.value, float(np.linalg.norm(state.gradient)))
         theta, value, gradient, trials = found
-        remember(state, theta - state.theta, gradient - state.gradient)
+        remember(state, theta, gradient)
         state.theta, state.value, state.gradient = theta, value, gradient
         norm = float(np.linalg.norm(gradient))
         judge(problem, state, value, norm, self.tol, convex_gap=True)
@@ -157,11 +190,11 @@ class OWLQN(Trainer[LBFGSState]):
         """Direction from the pseudo-gradient, projected backtracking."""
         l1, theta = problem.l1, state.theta
         pseudo = pseudo_gradient(theta, state.gradient, l1)
-        d = direction(state, pseudo)
+        d, _ = direction(state, pseudo, problem.n_jobs)
         d[d * pseudo >= 0] = 0.0
         orthant = np.where(theta != 0, np.sign(theta), -np.sign(pseudo))
         objective = state.value + l1 * float(np.abs(theta).sum())
-        rate = 1.0 if state.pairs else min(1.0, 1.0 / max(float(np.linalg.norm(pseudo)), 1e-300))
+        rate = 1.0 if state.pairs or len(state.metric) else first_step(pseudo)
         state.iteration += 1
         evaluations = 0
         while evaluations < 30:
@@ -179,7 +212,7 @@ class OWLQN(Trainer[LBFGSState]):
             else:
                 state.done, state.reason = True, "no step improves the objective any more"
             return Record(state.iteration, objective, float(np.linalg.norm(pseudo)))
-        remember(state, moved - theta, gradient - state.gradient)
+        remember(state, moved, gradient)
         state.theta, state.value, state.gradient = moved, value, gradient
         pseudo = pseudo_gradient(moved, gradient, l1)
         norm = float(np.linalg.norm(pseudo))

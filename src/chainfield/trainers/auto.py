@@ -1,0 +1,158 @@
+"""The default for smooth objectives: a stochastic start, then quasi-Newton steps in a metric that suits the data.
+
+Few stochastic passes come within some per cent of the optimum, which takes L-BFGS dozens of evaluations; after that,
+L-BFGS is better: exact, parallel, and with a sound test for the end. Its first metric is the diagonal of the curvature
+at the point where it starts, to the power -0.65 (-1 would trust the diagonal fully, 0 not at all).
+
+Stochastic passes are dual-free SDCA if there is an l2 penalty (and no l1), else SGD. SDCA's fraction γ follows from the
+smoothness L of a sequence's loss as 2·l2 / (2·l2 + L); L is measured on a sample, by how fast gradients change, and
+doubled for safety.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, final
+
+import numpy as np
+
+from chainfield.inference import marginals
+from chainfield.potentials import Potentials
+from chainfield.problem import Memory, OnlinePass, Problem
+
+from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs
+from .online import SGD, OnlineState
+from .trainer import Float, Record, State, Trainer, orders
+
+SAMPLE = 24  # sequences on which the smoothness is measured
+POWER = 0.65
+SNAPSHOTS = 16
+MOST_BYTES = 2 << 30  # what SDCA may keep
+
+
+@dataclass
+class AutoState(LBFGSState):
+    """Both stages in one: ``passes`` counts the stochastic ones, and what SDCA keeps is empty afterwards."""
+
+    passes: int = 0
+    share: float = 0.0
+    node: Float = field(default_factory=lambda: np.empty((0, 0)))
+    edge: Float = field(default_factory=lambda: np.empty((0, 0)))
+    rate: float = 0.0
+
+
+@final
+@dataclass(frozen=True)
+class Auto(Trainer[AutoState]):
+    """``passes`` stochastic ones, then L-BFGS, or OWL-QN if l1 > 0."""
+
+    passes: int = 5
+    small: int = 2000  # with fewer positions the stochastic start is not worth it
+    memory: int = 8
+    max_iter: int = 500
+    tol: float = 5e-4
+    seed: int = 0
+    online: ClassVar[bool] = False
+    needs_smooth: ClassVar[bool] = True
+    handles_l1: ClassVar[bool] = True
+    state_type: ClassVar[type[State]] = AutoState
+
+    def begin(self, problem: Problem, theta: Float) -> AutoState:
+        """Choose the stages."""
+        self.check(problem)
+        state = AutoState(theta.copy())
+        linear = all(scorer.linear for scorer in problem.chain.scorers)
+        if not linear or problem.batch.n_positions < self.small or self.passes == 0:
+            self._settle(problem, state)
+        elif problem.l2 > 0 and problem.l1 == 0 and memory_bytes(problem) <= MOST_BYTES and not theta.any():
+            rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
+            state.node = np.zeros((problem.batch.n_positions, problem.chain.space.n_rows))
+            state.edge = np.zeros((rows, problem.chain.space.n_edges))
+            state.share = 2.0 * problem.l2 / (2.0 * problem.l2 + 2.0 * smoothness(problem, theta, self.seed))
+        else:
+            state.rate = SGD(seed=self.seed).begin(problem, theta).rate
+        return state
+
+    def step(self, problem: Problem, state: AutoState) -> Record:
+        """A stochastic pass, or an iteration of L-BFGS."""
+        if state.value == 0.0:  # never evaluated: still in the first stage
+            record = self._pass(problem, state)
+            if state.passes == self.passes:
+                self._settle(problem, state)
+            return record
+        finish: LBFGS | OWLQN = (
+            LBFGS(self.memory, tol=self.tol) if problem.l1 == 0 else OWLQN(self.memory, tol=self.tol)
+        )
+        record = finish.step(problem, state)
+        if state.done and state.passes:
+            start = "SDCA" if state.share else "SGD"
+            state.reason = f"after {state.passes} passes of {start}, {type(finish).__name__}: {state.reason}"
+        return record
+
+    def _pass(self, problem: Problem, state: AutoState) -> Record:
+        if state.share:
+            order = orders(self.seed, state.iteration, problem.n_sequences)
+            kept, walk = Memory(state.node, state.edge), OnlinePass(problem)
+            # The last pass is averaged over snapshots, which takes out the noise of single steps.
+            last = state.passes == self.passes - 1
+            parts = np.array_split(order, min(SNAPSHOTS, len(order))) if last else [order]
+            mean, loss = np.zeros_like(state.theta) if last else state.theta, 0.0
+            for part in parts:
+                rates = np.full(len(part), state.share / (2.0 * problem.l2))
+                loss += walk(state.theta, part, rates, memory=kept, share=state.share)[0]
+                if last:
+                    mean += state.theta / len(parts)
+            state.theta = mean
+            objective = loss + problem.penalty(state.theta)
+        else:
+            inner = OnlineState(state.theta, iteration=state.iteration, lag=np.empty(0), rate=state.rate)
+            objective = SGD(seed=self.seed).step(problem, inner).objective
+        state.iteration += 1
+        state.passes += 1
+        return Record(state.iteration, objective, None)
+
+    def _settle(self, problem: Problem, state: AutoState) -> None:
+        """The state in which L-BFGS begins."""
+        started = begin_lbfgs(problem, state.theta, self.memory)
+        for name in ("gradient", "value", "steps", "changes", "step_change", "change_change"):
+            setattr(state, name, getattr(started, name))
+        if state.passes:
+            state.metric = curvature(problem, state.theta) ** -POWER
+        state.node, state.edge = np.empty((0, 0)), np.empty((0, 0))
+
+
+def memory_bytes(problem: Problem) -> int:
+    """What SDCA would keep."""
+    space = problem.chain.space
+    rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
+    return 8 * (problem.batch.n_positions * space.n_rows + rows * space.n_edges)
+
+
+def smoothness(problem: Problem, theta: Float, seed: int) -> float:
+    """The largest change of a sequence's gradient over a step along it, relative to the step; on a sample."""
+    largest = 0.0
+    for s in orders(seed, 2**31 - 1, problem.n_sequences)[:SAMPLE].tolist():
+        _, d, pullback = problem.differentiate(theta, slice(s, s + 1))
+        step = np.zeros_like(theta)
+        pullback(d, step, -0.05)
+        length = float(np.linalg.norm(step))
+        if length > 0.0:
+            _, moved, _ = problem.differentiate(theta + step, slice(s, s + 1))
+            change = np.zeros_like(theta)
+            pullback(replace(d, node=moved.node - d.node, edge=moved.edge - d.edge), change, 1.0)
+            largest = max(largest, float(np.linalg.norm(change)) / length)
+    return largest
+
+
+def curvature(problem: Problem, theta: Float) -> Float:
+    """An estimate of the Hessian's diagonal: variances of rows and edges, pulled back, and the penalty's share."""
+    chain, batch = problem.chain, problem.batch
+    diagonal = np.zeros_like(theta)
+    params, into = chain.views(theta), chain.views(diagonal)
+    for lo, hi in chain.blocks(batch.offsets, 0, batch.n_sequences):
+        potentials, pullback = chain.potentials(params, batch.window(lo, hi), "sum")
+        p = marginals(chain.space, potentials).expected
+        # Expected counts of edges are sums over positions: half of them is about what their variances add up to.
+        pullback(Potentials(p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
+    floor = 2.0 * problem.l2 if problem.l2 else max(float(np.mean(np.abs(diagonal))) * 1e-3, 1e-8)
+    return np.abs(diagonal) + floor
