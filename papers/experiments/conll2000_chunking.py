@@ -144,7 +144,7 @@ def run(context: Context) -> Iterator[Row]:
         )
         if setting in (A, B, F):
             active = int(np.count_nonzero(done.model.tagger_.theta))
-            note = f"of {done.model.tagger_.theta.size:,}, transitions included"
+            note = f"of {done.model.tagger_.n_weights:,}, transitions included"
             yield Row(setting.title, "non-zero weights", None, active, note=note)
     first, second = predictions[B.title], predictions[A.title]
     yield from comparison_rows("(b) against (a)", data.y_test, first, second, context.seed)
