@@ -2,14 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
+from numba.core import event
 
 # -inf is this library's zero, so the flags that let the compiler assume that there are no infinities (ninf)
 # and no NaN (nnan) are out of the question. What remains is harmless: fused multiply-add, no signed zeros.
 FAST = {"contract", "nsz"}
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Tells a person at a terminal why the first use takes a while."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        name = event.data["dispatcher"].py_func.__module__
+        if not self.said and name.startswith("chainfield.") and sys.stderr.isatty():
+            self.said = True
+            print("chainfield: compiling, once (about half a minute; the result is kept on disk) …", file=sys.stderr)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing more to say."""
+
+
+event.register("numba:compile", _Notice())
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

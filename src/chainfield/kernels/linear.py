@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from .jit import inner, kernel, part
 from .vector import LANES, add, fma, get, load, load_part, mul, put, splat, store, store_part
 
@@ -151,7 +153,7 @@ def gather_pairs(
     scores (N, R). A negative index is a feature that training never saw: it has no weight.
     """
     n, n_rows = scores.shape
-    gather_window(0, n, indptr, indices, values, first, row, n_full, n_single, n_rows, weight, scores.ravel())
+    gather_window(np.int64(0), n, indptr, indices, values, first, row, n_full, n_single, n_rows, weight, scores.ravel())
 
 
 @kernel

@@ -60,7 +60,7 @@ def best_path(
             for k in range(0, width, LANES):
                 store(acc, k, nothing)
             if per_step:
-                spread(graph, edges, (at + t) * n_edges, 0.0, -np.inf, True, weights, weights[:0])
+                spread(graph, edges, (at + t) * n_edges, 0.0, -np.inf, np.bool_(True), weights, weights[:0])
             push_max(graph, weights, delta, o - width, acc)
         for g in range(len(graph.segment_len)):
             state = graph.segment_state[g]
@@ -112,7 +112,7 @@ def max_product(graph: Any, node: Any, edge: Any, offsets: Any, states: Any, pat
     nodes = node.ravel()
     edges = edge.ravel()
     if not per_step:
-        spread(graph, edges, 0, 0.0, -np.inf, True, weights, weights[:0])
+        spread(graph, edges, np.int64(0), 0.0, -np.inf, np.bool_(True), weights, weights[:0])
     for s in range(len(offsets) - 1):
         at = offsets[s]
         n = offsets[s + 1] - at

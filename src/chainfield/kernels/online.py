@@ -155,7 +155,7 @@ def online_pass(
         if stale:
             read_edges(places, theta, edges)
             if use_max:
-                spread(graph, edges, 0, 0.0, -np.inf, True, logs, logs[:0])
+                spread(graph, edges, np.int64(0), 0.0, -np.inf, np.bool_(True), logs, logs[:0])
             else:
                 shift = prepare_edges(graph, edges, work)
             stale = False
@@ -221,25 +221,30 @@ def side(
     d_edges: Any,
 ) -> float:  # fmt: skip
     """One side of a contrast: its value, and weight · its posterior or path added to the gradients."""
+    # Constants in a call would be types of their own, and compile these functions once more.
+    zero = np.int64(0)
+    no = np.bool_(False)
     if use_max:
-        value = best_path(graph, nodes, n_rows, edges, False, 0, n, logs, work.alpha, work.acc, states, path_edges, 0)
+        value = best_path(
+            graph, nodes, n_rows, edges, no, zero, n, logs, work.alpha, work.acc, states, path_edges, zero
+        )
         if np.isfinite(value):
             for t in range(n):
                 d_node[t, graph.row_of[states[t]]] += weight
                 if t > 0:
                     d_edges[path_edges[t]] += weight
         return value
-    value = forward(graph, nodes, n_rows, edges, False, 0, n, shift, work)
+    value = forward(graph, nodes, n_rows, edges, no, zero, n, shift, work)
     if np.isfinite(value):
         for i in range(graph.n_slots):
             put(work.expected, i, 0.0)
-        backward(graph, nodes, n_rows, edges, False, 0, n, weight, work, d_nodes, 0, d_edges, False)
+        backward(graph, nodes, n_rows, edges, no, zero, n, weight, work, d_nodes, zero, d_edges, no)
         for e in range(len(graph.src)):
             d_edges[e] += work.expected[graph.slot[e]] * work.weights[graph.slot[e]]
     else:
-        value = log_forward(graph, node, edge, False, 0, n, work.alpha, work.gain)
+        value = log_forward(graph, node, edge, no, zero, n, work.alpha, work.gain)
         if np.isfinite(value):
-            log_backward(graph, node, edge, False, 0, n, work.alpha, work.gain, weight, d_node, d_edge, False)
+            log_backward(graph, node, edge, no, zero, n, work.alpha, work.gain, weight, d_node, d_edge, no)
         for i in range(n * graph.width):
             work.alpha[i] = 0.0
     return value

@@ -44,5 +44,12 @@ def feature_sets(indptr: Any, indices: Any, index: Any, n_features: int, n_sets:
                 stamp[s] = f
                 codes[n] = f * n_sets + s
                 n += 1
-        codes[start:n].sort()
+        # By insertion: few sets a feature, and a general sort takes seconds to compile.
+        for i in range(start + 1, n):
+            code = codes[i]
+            j = i
+            while j > start and codes[j - 1] > code:
+                codes[j] = codes[j - 1]
+                j -= 1
+            codes[j] = code
     return codes[:n].copy()

@@ -110,7 +110,7 @@ def prepare_edges(graph: Any, edges: Any, work: Any) -> float:
     shift = largest(edges, 0, len(edges))
     if len(edges) == 0 or shift == -np.inf:
         shift = 0.0
-    spread(graph, edges, 0, shift, 0.0, False, work.weights, work.back)
+    spread(graph, edges, np.int64(0), shift, 0.0, np.bool_(False), work.weights, work.back)
     return shift
 
 
@@ -227,7 +227,7 @@ def forward(
                 shift = largest(edges, step, n_edges)
                 if not (shift > -np.inf and shift < np.inf):
                     return np.nan
-                spread(graph, edges, step, shift, 0.0, False, work.weights, work.back[:0])
+                spread(graph, edges, step, shift, 0.0, np.bool_(False), work.weights, work.back[:0])
             push(graph, work.weights, alpha, o - width, acc)
             log_z += shift
         emit(graph, work.emission, t * row_width, acc, alpha, o)
@@ -313,7 +313,7 @@ def backward(
         if t > 0:
             if per_step:
                 step = (at + t) * n_edges
-                spread(graph, edges, step, largest(edges, step, n_edges), 0.0, False, work.weights, work.back)
+                spread(graph, edges, step, largest(edges, step, n_edges), 0.0, np.bool_(False), work.weights, work.back)
             zero = splat(0.0)
             for k in range(0, width, LANES):
                 store(beta, k, zero)

@@ -119,7 +119,7 @@ def encode_templates(
                     continue
                 while m < width:
                     key[m] = -1
-                    hashed = mix(hashed, -1)
+                    hashed = mix(hashed, np.int32(-1))
                     m += 1
                 place = find(table, keys, key, width, hashed)
                 if table[place] < 0:
