@@ -17,8 +17,8 @@ _COLOURS = ("cyan", "green", "magenta", "yellow", "blue", "red", "bright_cyan", 
 
 def console() -> Console:
     """Standard output; in a pipe, lines are as long as they are."""
-    out = Console()
-    return out if out.is_terminal else Console(width=200, soft_wrap=True)
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=200, soft_wrap=True)
 
 
 def show_report(report: Report, *, confusion: bool = False, printer: Console | None = None) -> None:
