@@ -745,3 +745,15 @@ def test_development_data_may_be_labelled_in_part(tiny: Path) -> None:
     Path("spans.txt").write_text("the\tO\ncat\tB-X\n\n", encoding="utf-8")
     Path("partly.txt").write_text("the\t?\ncat\tB-X\n\n", encoding="utf-8")
     assert run("train", "spans.txt", "x.cf", "--dev", "partly.txt", "--unknown", "?", *QUICK).code == 0
+
+
+def test_an_error_while_standard_input_is_open(tiny: Path) -> None:
+    command = [sys.executable, "-m", "chainfield", "tag", "tiny.cf"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, cwd=tiny, text=True, **pipes) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write("a b c d e\n\n")
+        process.stdin.flush()  # and it stays open
+        assert process.wait(timeout=60) == 1
+        assert process.stderr.read().count("\n") == 1

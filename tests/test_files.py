@@ -406,7 +406,7 @@ def test_a_forged_file_runs_no_code(tmp_path):
 # ---- failed saves ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", ["replace", "fsync", "chmod"])
+@pytest.mark.parametrize("function", ["replace", "fsync"])
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()], ids=repr)
 def test_a_failed_save_leaves_the_old_file(function, error, tmp_path, monkeypatch):
     path = tmp_path / "m.cf"

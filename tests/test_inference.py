@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from chainfield.errors import DataError, NoPathError
+from chainfield.errors import ConfigError, DataError, NoPathError
 from chainfield.inference import (
+    add_posteriors,
     label_marginals,
     log_partition,
     marginals,
@@ -19,7 +20,7 @@ from chainfield.inference import (
     score_paths,
     viterbi,
 )
-from chainfield.potentials import clamp_labels, clamp_sets, make_potentials
+from chainfield.potentials import Potentials, clamp_labels, clamp_sets, make_potentials
 from chainfield.states import one_per_label, partitioned, second_order
 from support import enumeration
 from support.strategies import SPACES, problems
@@ -194,6 +195,42 @@ def test_bad_scores_are_refused(bad):
         make_potentials(space, [[0, 0], [bad, 0]], np.zeros(4))
     with pytest.raises(DataError, match="shape"):
         make_potentials(space, np.zeros((2, 3)), np.zeros(4))
+
+
+@pytest.mark.parametrize("name", ["three labels", "bio", "second order"])
+@pytest.mark.parametrize("what", ["node", "edge"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_scores_are_noticed_wherever_they_come_from(name, what, bad):
+    space = SPACES[name]()
+    node, edge = np.zeros((4, space.n_rows)), np.zeros((1, space.n_edges))
+    {"node": node, "edge": edge}[what][-1, 1] = bad
+    potentials = Potentials(node, edge, np.array([0, 1, 4]))
+    for function in (log_partition, marginals, viterbi, posterior_decode):
+        with pytest.raises(DataError, match="Sequence 1" if what == "node" else "Every sequence"):
+            function(space, potentials)
+
+
+def test_other_layouts_are_brought_in_order():
+    rng = np.random.default_rng(0)
+    space = one_per_label(3)
+    node, edge = rng.normal(size=(4, 3)), rng.normal(size=(1, 9))
+    plain = marginals(space, make_potentials(space, node, edge))
+    for other in (np.asfortranarray(node), node.astype(np.float32).astype(np.float64), np.repeat(node, 2, axis=0)[::2]):
+        same = marginals(space, Potentials(other, edge, np.array([0, 4], np.int32)))
+        np.testing.assert_allclose(same.expected.node, plain.expected.node, rtol=0, atol=1e-6)
+
+
+def test_a_gradient_must_have_room_for_every_position():
+    space = one_per_label(2)
+    potentials = make_potentials(space, np.zeros((3, 2)), np.zeros((3, 4)))
+    shared = make_potentials(space, np.zeros((3, 2)), np.zeros(4)).zeros()
+    with pytest.raises(ConfigError, match="every position"):
+        add_posteriors(space, potentials, np.ones(1), shared)
+
+
+def test_labels_out_of_range_are_refused():
+    with pytest.raises(DataError, match="from 0 to 1"):
+        clamp_labels(one_per_label(2), np.array([0, 2]))
 
 
 def test_empty_sequences_are_allowed():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -14,7 +15,7 @@ from chainfield.features.batch import Batch, Sparse
 from chainfield.objectives import OBJECTIVES, Targets, hamming_cost
 from chainfield.potentials import clamp_labels
 from chainfield.problem import Problem
-from chainfield.scorers import Boundary, Chain, EdgeFeatures, SparseLinear, Transition, all_pairs
+from chainfield.scorers import Boundary, Chain, EdgeFeatures, Scorer, SparseLinear, Transition, all_pairs
 from chainfield.states import one_per_label
 from chainfield.trainers import (
     LBFGS,
@@ -434,3 +435,72 @@ def test_an_interrupt_passes_through_and_leaves_the_best():
         run(trainer, problem, session, watch=watch)
     assert session.state.iteration == session.best_iteration == 3
     assert session.best.tobytes() == session.state.theta.tobytes()
+
+
+class Squared(Scorer):
+    """A scorer that is not linear: score(r) = weight(r)²."""
+
+    name = "squared"
+
+    def shapes(self):
+        return {"weight": (3,)}
+
+    def start(self, rng):
+        return {"weight": np.array([0.3, 0.5, 0.7])}
+
+    def forward(self, params, batch, how, scores):
+        weight = params["weight"]
+        scores += weight**2
+
+        def pullback(d, into, scale):
+            into["weight"][...] += scale * 2.0 * weight * d.sum(0)
+
+        return pullback
+
+
+def squared_problem():
+    space = one_per_label(3)
+    batch = Batch(np.array([0, 2, 3, 6]), sparse=Sparse(np.arange(7), np.zeros(6, np.int32), None, 1))
+    clamp = clamp_labels(space, np.array([0, 1, 2, 1, 1, 0]))
+    chain = Chain(space, (Squared(),), ())
+    return Problem(chain, OBJECTIVES["likelihood"], batch, Targets(clamp, np.ones(3)), l2=0.1)
+
+
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_averages_of_scorers_that_are_not_linear(batch_size):
+    problem = squared_problem()
+    theta = problem.chain.start(np.random.default_rng(0))
+    trainer = SGD(rate=0.3, decay=0.0, average_from=0, batch_size=batch_size, max_iter=1, seed=1)
+    session = run(trainer, problem, begin(trainer, problem, theta))
+    order = np.random.default_rng([1, 0]).permutation(3)
+    now, summed, steps = theta.copy(), np.zeros(3), 0
+    for lo in range(0, 3, batch_size):
+        _, d, pullback = problem.differentiate(now.copy(), order[lo : lo + batch_size])
+        step = np.zeros(3)
+        pullback(d, step, -0.3)
+        now = now + step
+        summed += now
+        steps += 1
+    # The penalty is paid once, after the last step.
+    np.testing.assert_allclose(session.state.theta, now / (1 + 2 * 0.1 * 0.3), rtol=1e-12)
+    np.testing.assert_allclose(session.best, summed / steps, rtol=1e-12)
+
+
+def test_convexity_is_not_claimed_where_there_is_none():
+    assert make_problem().convex
+    problem = squared_problem()
+    assert not problem.convex
+    session = train(LBFGS(tol=1e-3), problem, problem.chain.start(np.random.default_rng(0)))
+    assert "proved" not in session.reason
+    open_clamp = clamp_labels(one_per_label(3), np.array([0, -1, 2, 1, 1, 0]))
+    assert not replace(problem, targets=replace(problem.targets, clamp=open_clamp)).convex
+
+
+def test_auto_ends_where_there_is_nothing_to_learn():
+    space = one_per_label(1)
+    batch = Batch(np.array([0, 3]), sparse=Sparse(np.arange(4), np.zeros(3, np.int32), None, 1))
+    chain = Chain(space, (SparseLinear(all_pairs(1, 1), 1),), (Transition(np.zeros(1, np.int32)),))
+    targets = Targets(clamp_labels(space, np.zeros(3, np.int32)), np.ones(1))
+    problem = Problem(chain, OBJECTIVES["likelihood"], batch, targets, l2=1.0)
+    assert train(Auto(), problem).state.iteration < 10
+    assert train(Auto(small=0), problem).state.iteration < 20

@@ -63,7 +63,7 @@ def evaluate(
 def _predicted(model: str, data: str, label_column: int | None, jobs: int, arguments: dict[str, Any]) -> Any:
     from chainfield.data import load_corpus
     from chainfield.files.model import load_tagger
-    from chainfield.problem import count_jobs
+    from chainfield.parallel import count_jobs
 
     tagger, about = load_tagger(model, count_jobs(jobs))
     if label_column is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import threading
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ import click
 import chainfield
 from chainfield.errors import ChainfieldError
 
+READER = "chainfield-reader"  # the thread that reads ahead
 # Command → module that defines it, in the order in which help lists them.
 COMMANDS = {name: f"chainfield.commands.{name}" for name in ("demo", "train", "tag", "evaluate", "show")}
 
@@ -52,7 +54,17 @@ def main(args: list[str] | None = None) -> Any:
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
-    except (ChainfieldError, OSError, MemoryError) as error:
+        leave(141)
+    except (ChainfieldError, OSError, MemoryError, UnicodeError) as error:
         click.echo(f"chainfield: {error or type(error).__name__}", err=True)
-        sys.exit(1)
+        leave(1)
+
+
+def leave(code: int) -> None:
+    """Exit, even if a thread is waiting for standard input: Python would wait for its lock, and abort."""
+    waiting = any(thread.name == READER for thread in threading.enumerate())
+    if waiting and sys.stdin is sys.__stdin__ and not sys.stdin.closed:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    sys.exit(code)

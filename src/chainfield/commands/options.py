@@ -28,7 +28,7 @@ def reading_arguments(encoding: str, separator: str | None, no_comments: bool, k
     """The same options as arguments of ``read_columns``."""
     return {
         "encoding": encoding,
-        "separator": None if separator is None else separator.encode().decode("unicode_escape"),
+        "separator": None if separator is None else separator.replace("\\t", "\t"),
         "comments": not no_comments,
         "docstart": "keep" if keep_docstart else "skip",
     }

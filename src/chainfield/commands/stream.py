@@ -7,6 +7,8 @@ import threading
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+from .main import READER
+
 T = TypeVar("T")
 
 
@@ -25,7 +27,7 @@ def batches(items: Iterable[T], most: int) -> Iterator[list[T]]:
         except BaseException as error:  # handed to the consumer, which raises it
             waiting.put(error)
 
-    threading.Thread(target=read, daemon=True).start()
+    threading.Thread(target=read, daemon=True, name=READER).start()
     batch: list[T] = []
     while True:
         entry = waiting.get()

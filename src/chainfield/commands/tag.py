@@ -38,7 +38,7 @@ def tag(
     from chainfield.data import read_columns
     from chainfield.errors import ConfigError
     from chainfield.files.model import load_tagger
-    from chainfield.problem import count_jobs
+    from chainfield.parallel import count_jobs
 
     if n_best is not None and n_best < 1:
         raise ConfigError(f"--n-best {n_best}: give 1 or more.")

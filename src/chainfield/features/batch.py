@@ -22,11 +22,6 @@ class Sparse:
     values: Float | None
     n_features: int
 
-    @property
-    def n_entries(self) -> int:
-        """How many entries the positions have together."""
-        return int(self.indptr[-1] - self.indptr[0])
-
     def window(self, lo: int, hi: int) -> Sparse:
         """Positions lo to hi, without copying: the pointers go on counting from the whole's beginning."""
         return replace(self, indptr=self.indptr[lo : hi + 1])

@@ -150,6 +150,8 @@ class TemplateFeatures(FeatureMap):
         dialect = cast(Dialect, config["dialect"])
         features = cls(parse_template(config["template"], "the model's template", dialect), config["n_columns"])
         texts = unpack_strings({name: arrays[f"texts.{name}"] for name in ("bytes", "lengths")})
+        if not 0 <= config["n_texts"] <= len(texts):
+            raise ValueError("there are fewer texts than the description says")
         features._connect(Texts(texts[: config["n_texts"]]))
         features._values = [
             {texts[i]: n for n, i in enumerate(arrays[f"values.{c}"].tolist())} for c in range(config["n_columns"])

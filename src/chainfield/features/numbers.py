@@ -120,7 +120,10 @@ class SparseFeatures(FeatureMap):
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> SparseFeatures:
         """The inverse of save."""
-        return cls(config["n_features"], arrays.get("numbers"))
+        numbers = arrays.get("numbers")
+        if numbers is not None and not np.array_equal(np.sort(numbers), np.arange(config["n_features"])):
+            raise ValueError("the numbers of the columns are not a permutation")
+        return cls(config["n_features"], None if numbers is None else numbers.astype(np.int32))
 
 
 def _rows(sequences: Sequence[Any], n_features: int | None) -> Batch:

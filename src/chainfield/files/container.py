@@ -84,21 +84,21 @@ def write_container(
     data = save(contents, metadata)
     target = Path(path)
     check_writable(target)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(
+            os.open(temporary, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | getattr(os, "O_BINARY", 0), mode), "wb"
+        ) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, target)
     except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise ModelFileError(f"{target} could not be written: {error.strerror}.") from None
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -157,8 +157,10 @@ def _description(target: Path, header: dict[str, Any], kind: str, version: int) 
 def _views(target: Path, header: dict[str, Any]) -> Arrays:
     arrays: Arrays = {}
     with open(target, "rb") as file:
-        # Copy-on-write, because kernels are compiled for writable arrays; nothing ever writes to them.
-        whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        # Copy-on-write, because kernels are compiled for writable arrays; nothing ever writes to them. Windows does not
+        # let a mapped file be replaced, so that a model could not be saved again to where it came from.
+        windows = os.name == "nt"
+        whole = bytearray(file.read()) if windows else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
     for name, entry in header["entries"].items():
         if name == "__metadata__":
             continue

@@ -158,6 +158,8 @@ def check_chain(chain: Chain, n_features: int, n_columns: int, n_edge_features: 
             demand((scorer.n_columns, scorer.n_rows) == (n_columns, space.n_rows), "the shape of the columns' weights")
         elif isinstance(scorer, Boundary):
             demand(scorer.n_rows == space.n_rows, "the number of rows of the boundary")
+        else:
+            demand(False, f"the scorer {scorer.name!r}")
 
 
 def _check_pairs(pairs: Pairs, n_features: int, n_rows: int, demand: Callable[[bool, str], None]) -> None:

@@ -15,8 +15,8 @@ from chainfield.features.batch import Batch
 from chainfield.features.map import FeatureMap
 from chainfield.inference import label_marginals, log_partition, n_best, score_paths, viterbi
 from chainfield.inference.viterbi import clamped_path
+from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp, Potentials
-from chainfield.problem import ordered_map
 from chainfield.scorers import Chain, How, SparseLinear
 from chainfield.tasks import Tagging
 
@@ -59,7 +59,10 @@ class Tagger:
 
     def predict(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The labels of the best paths; ``given`` fixes some of them (None elsewhere, a set for "one of these")."""
-        batch = self.features.encode(sequences)
+        return self.decode(self.features.encode(sequences), given)
+
+    def decode(self, batch: Batch, given: Sequence[Any] | None = None) -> list[list[Any]]:
+        """The same for sequences that are encoded already."""
 
         def best(potentials: Potentials) -> NDArray[np.int32]:
             return viterbi(self.chain.space, potentials).states

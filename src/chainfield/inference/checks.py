@@ -6,6 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.errors import DataError, NoPathError
+from chainfield.potentials import Potentials
+
+
+def check_scores(potentials: Potentials) -> None:
+    """Refuse scores that are NaN or +inf: comparisons would pass over a NaN without a word."""
+    for scores in (potentials.node, potentials.edge):
+        if scores.size and not scores.max() < np.inf:  # the maximum of anything with a NaN is NaN
+            row = int(np.argmax(~(scores.max(axis=1) < np.inf)))
+            where = "Every sequence" if len(scores) == 1 else f"Sequence {_sequence(potentials, row)}"
+            raise DataError(f"{where} has scores that are NaN or +inf; check its features and the model's weights.")
+
+
+def _sequence(potentials: Potentials, position: int) -> int:
+    return int(np.searchsorted(potentials.offsets, position, side="right")) - 1
 
 
 def check_values(values: NDArray[np.float64]) -> None:

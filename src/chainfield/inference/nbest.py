@@ -12,7 +12,7 @@ from chainfield.kernels.max import n_best_product
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_values
+from .checks import check_scores, check_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,7 @@ def n_best(space: StateSpace, potentials: Potentials, n: int) -> list[NBest]:
     """The n best paths of every sequence (fewer where fewer exist), best first."""
     if n < 1:
         raise ConfigError(f"n is {n}; at least one path must be asked for.")
+    check_scores(potentials)
     results = []
     for s in range(potentials.n_sequences):
         at, length = int(potentials.offsets[s]), int(potentials.offsets[s + 1] - potentials.offsets[s])

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.errors import ConfigError
 from chainfield.kernels.sum import sum_product
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_values
+from .checks import check_scores, check_values
 
 Float = NDArray[np.float64]
 
@@ -26,6 +27,9 @@ class Posterior:
 
 def add_posteriors(space: StateSpace, potentials: Potentials, weight: Float, into: Potentials) -> Float:
     """Add weight[s] × posteriors of each sequence to ``into``; return the log-partitions (S,)."""
+    check_scores(potentials)
+    if into.shared and not potentials.shared and len(potentials.node) > 1:
+        raise ConfigError("Edges that every position has for itself need a gradient for every position.")
     log_z = np.empty(potentials.n_sequences)
     sum_product(
         space.graph,
@@ -45,6 +49,7 @@ def add_posteriors(space: StateSpace, potentials: Potentials, weight: Float, int
 
 def log_partition(space: StateSpace, potentials: Potentials) -> Float:
     """(S,) log of the sum over all paths of exp(score)."""
+    check_scores(potentials)
     log_z = np.empty(potentials.n_sequences)
     none = np.empty((0, 0))
     weight = np.ones(potentials.n_sequences)

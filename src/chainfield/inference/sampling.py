@@ -9,11 +9,12 @@ from chainfield.kernels.sample import sample_paths
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_values
+from .checks import check_scores, check_values
 
 
 def sample(space: StateSpace, potentials: Potentials, n: int, rng: np.random.Generator) -> list[NDArray[np.int32]]:
     """For every sequence n paths (n, length), drawn independently from the posterior."""
+    check_scores(potentials)
     results = []
     for s in range(potentials.n_sequences):
         at, length = int(potentials.offsets[s]), int(potentials.offsets[s + 1] - potentials.offsets[s])

@@ -11,7 +11,7 @@ from chainfield.kernels.max import follow_rows, max_product, path_scores
 from chainfield.potentials import Clamp, Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_values
+from .checks import check_scores, check_values
 from .partition import label_marginals
 
 Float = NDArray[np.float64]
@@ -29,6 +29,7 @@ class Paths:
 
 def viterbi(space: StateSpace, potentials: Potentials) -> Paths:
     """The best path of every sequence; ties go to the state with the lowest number."""
+    check_scores(potentials)
     n = len(potentials.node)
     paths = Paths(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(potentials.n_sequences))
     max_product(

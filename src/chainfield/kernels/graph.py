@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+LANES = 8  # doubles a vector holds; rows are padded to multiples of it
+
 Int32 = NDArray[np.int32]
 Bool = NDArray[np.bool_]
 
@@ -44,4 +46,3 @@ class Graph(NamedTuple):
     n_tslots: int
     width: int  # padded number of states
     complete: bool  # every state follows every state, and may start and end
-    plain: bool  # row_of is the identity

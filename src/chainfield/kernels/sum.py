@@ -96,11 +96,13 @@ def make_work(graph: Any, n_rows: int, longest: int, posteriors: bool) -> Any:
 
 @inner
 def largest(values: Any, first: int, n: int) -> float:
-    """The largest of n values; -inf for none."""
+    """The largest of n values; -inf for none, NaN if there is one."""
     top = -np.inf
     for i in range(n):
-        if not get(values, first + i) <= top:
-            top = get(values, first + i)
+        value = get(values, first + i)
+        if value != value:
+            return value
+        top = max(top, value)
     return top
 
 
@@ -129,17 +131,20 @@ def expose(nodes: Any, n_rows: int, at: int, n: int, emission: Any) -> tuple[flo
         e = t * row_width
         tops = splat(-np.inf)
         bottoms = splat(np.inf)
+        sums = splat(0.0)  # only to find a NaN, which comparisons pass over
         c = 0
         while c + LANES <= n_rows:
             values = load(nodes, x + c)
             tops = maximum(values, tops)
             bottoms = minimum(values, bottoms)
+            sums = add(sums, values)
             c += LANES
         if c < n_rows:
             tops = maximum(load_part(nodes, x + c, n_rows - c, -np.inf), tops)
             bottoms = minimum(load_part(nodes, x + c, n_rows - c, np.inf), bottoms)
+            sums = add(sums, load_part(nodes, x + c, n_rows - c, 0.0))
         top = highest(tops)
-        if not (top > -np.inf and top < np.inf):
+        if not (top > -np.inf and top < np.inf) or np.isnan(total(sums)):
             return np.nan, False
         clean = clean and lowest(bottoms) > -np.inf
         minus = splat(-top)

@@ -16,7 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-LANES = 8
+from .graph import LANES as LANES
+
 _ELEMENT = ir.DoubleType()
 _VECTOR = ir.VectorType(_ELEMENT, LANES)
 _INT32 = ir.IntType(32)
@@ -36,6 +37,11 @@ class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, front, _VECTOR)
 
 
+def _doubles(array: Any) -> bool:
+    """Whether vectors can be read from this array type: anything else is a compile-time error, not a wrong number."""
+    return isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
+
+
 def _address(context: Any, builder: Any, signature: Any, args: Any, element: Any) -> Any:
     array = context.make_array(signature.args[0])(context, builder, args[0])
     offset = context.cast(builder, args[1], signature.args[1], types.intp)
@@ -45,6 +51,9 @@ def _address(context: Any, builder: Any, signature: Any, args: Any, element: Any
 @intrinsic
 def load(typing: Any, array: Any, offset: Any) -> Any:
     """Eight elements of an array, from ``offset`` on."""
+
+    if not _doubles(array):
+        return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         value = builder.load(_address(context, builder, signature, args, _VECTOR))
@@ -57,6 +66,9 @@ def load(typing: Any, array: Any, offset: Any) -> Any:
 @intrinsic
 def store(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write eight elements to an array, from ``offset`` on."""
+
+    if not _doubles(array):
+        return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         written = builder.store(args[2], _address(context, builder, signature, args, _VECTOR))
@@ -202,6 +214,9 @@ def _lane_mask(context: Any, builder: Any, count: Any, count_type: Any) -> Any:
 def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> Any:
     """The first ``count`` elements from ``offset`` on; the other lanes hold ``fill``, and nothing there is read."""
 
+    if not _doubles(array):
+        return None
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _address(context, builder, signature, args, _VECTOR)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
@@ -222,6 +237,9 @@ def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> An
 def store_part(typing: Any, array: Any, offset: Any, count: Any, value: Any) -> Any:
     """Write the first ``count`` lanes, and nothing behind them."""
 
+    if not _doubles(array):
+        return None
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _address(context, builder, signature, args, _VECTOR)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
@@ -237,6 +255,9 @@ def store_part(typing: Any, array: Any, offset: Any, count: Any, value: Any) -> 
 def get(typing: Any, array: Any, offset: Any) -> Any:
     """One element, without the check for negative indices that keeps loops from being vectorised."""
 
+    if not isinstance(array, types.Array) or array.layout != "C":
+        return None
+
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         element = context.get_data_type(signature.args[0].dtype)
         return builder.load(_address(context, builder, signature, args, element))
@@ -247,6 +268,9 @@ def get(typing: Any, array: Any, offset: Any) -> Any:
 @intrinsic
 def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write one element, without the check for negative indices."""
+
+    if not isinstance(array, types.Array) or array.layout != "C":
+        return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         element = context.get_data_type(signature.args[0].dtype)

@@ -8,6 +8,7 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from threadpoolctl import threadpool_limits
 
 from chainfield.errors import ConfigError, ConvergenceWarning, DataError, ModelFileError
 from chainfield.features.batch import Batch
@@ -28,8 +28,9 @@ from chainfield.fitted import Confidence, Explanation, Tagger, confidences, expl
 from chainfield.metrics import span_f1, token_accuracy
 from chainfield.metrics.scores import has_spans
 from chainfield.objectives import Targets, hamming_cost, objective_named
+from chainfield.parallel import count_jobs, one_blas_thread
 from chainfield.potentials import Clamp
-from chainfield.problem import Problem, count_jobs
+from chainfield.problem import Problem
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace
 from chainfield.tasks import Tagging, check_lengths, labels_in, ordered_labels
@@ -176,18 +177,16 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         save, session = None, None
         if checkpoint is not None:
             check_writable(checkpoint)
-            changeable = ("max_iter", "tol", "patience")  # a resumed training may go on for longer
+            changeable = ("max_iter", "tol", "patience")  # they decide when training ends, not where it goes
             settings = {k: v for k, v in self._settings().items() if k not in changeable}
             mark = fingerprint(problem, theta, settings | {"labels": repr(labels)})
             if resume and Path(checkpoint).exists():
                 session = load_checkpoint(checkpoint, trainer, mark)
             save = saver(checkpoint, mark, CHECKPOINT_SECONDS)
-        if session is None:
-            with threadpool_limits(1, "blas"):
+        with one_blas_thread():
+            if session is None:
                 session = begin(trainer, problem, theta)
-        try:
-            # The kernels use all threads already; more threads in BLAS would only make sums depend on their number.
-            with threadpool_limits(1, "blas"):
+            try:
                 run(
                     trainer,
                     problem,
@@ -197,15 +196,15 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
                     watch=callback if callback is not None else _printer if self.verbose else None,
                     save=save,
                 )
-        finally:
-            if session.history:  # an interrupted training leaves its best parameters behind
-                self.tagger_ = make(session.best)
-                self.trainer_ = name
-                self.n_iter_ = session.state.iteration
-                self.history_ = session.history
-                self.best_iteration_ = session.best_iteration
-                self.stop_reason_ = session.reason or "interrupted"
-                self.n_sequences_seen_ = seen
+            finally:
+                if session.history:  # an interrupted training leaves its best parameters behind
+                    self.tagger_ = make(session.best)
+                    self.trainer_ = name
+                    self.n_iter_ = session.state.iteration
+                    self.history_ = session.history
+                    self.best_iteration_ = session.best_iteration
+                    self.stop_reason_ = session.reason or "interrupted"
+                    self.n_sequences_seen_ = seen
         if not session.state.done and self.max_iter is None and not trainer.online:
             warnings.warn(
                 f"Training stopped after {trainer.max_iter} iterations before it converged; raise max_iter or tol.",
@@ -327,6 +326,8 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
     def _fitted(self) -> Tagger:
         if not hasattr(self, "tagger_"):
             raise NotFittedError(f"This {type(self).__name__} is not trained yet; call fit first.")
+        if self.tagger_.n_jobs != count_jobs(self.n_jobs):
+            self.tagger_ = replace(self.tagger_, n_jobs=count_jobs(self.n_jobs))
         return self.tagger_
 
     def predict(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[list[Any]]:
@@ -434,10 +435,14 @@ def _dev_scorer(
     make: Callable[[Float], Tagger], sequences: Sequence[Any], truth: Sequence[Any], labels: tuple[Any, ...]
 ) -> Callable[[Float], float]:
     """Span F1 where labels stand for spans, else token accuracy."""
+    batch: Batch | None = None
     textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
 
     def score(theta: Float) -> float:
-        guess = make(theta).predict(sequences)
+        nonlocal batch
+        tagger = make(theta)
+        batch = tagger.features.encode(sequences) if batch is None else batch
+        guess = tagger.decode(batch)
         # Where the truth is not known, nothing is counted against the prediction.
         known = [[p if t is None else t for t, p in zip(*pair, strict=True)] for pair in zip(truth, guess, strict=True)]
         return span_f1(known, guess) if textual else token_accuracy(known, guess)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.errors import DataError
+
 from .potentials import Potentials
 
 if TYPE_CHECKING:
@@ -56,6 +58,8 @@ def clamp_labels(space: StateSpace, labels: NDArray[np.integer]) -> Clamp:
     table = np.ones((space.n_labels + 1, space.n_rows), np.bool_)
     table[:-1] = space.label_of_row == np.arange(space.n_labels)[:, None]
     index = np.asarray(labels, dtype=np.int32)
+    if len(index) and not (index.min() >= UNKNOWN and index.max() < space.n_labels):
+        raise DataError(f"Labels must be numbers from 0 to {space.n_labels - 1}, or {UNKNOWN} where one is unknown.")
     return Clamp(np.where(index == UNKNOWN, space.n_labels, index).astype(np.int32), table)
 
 

@@ -28,6 +28,13 @@ class Potentials:
     edge: Float  # (1, E): shared by all positions, or (N, E): row t scores the edges into position t
     offsets: Int  # (S+1,) sequence s covers positions offsets[s]:offsets[s+1]
 
+    def __post_init__(self) -> None:
+        # The kernels read these as they lie in memory.
+        for name, dtype in (("node", np.float64), ("edge", np.float64), ("offsets", np.int64)):
+            array = getattr(self, name)
+            if array.dtype != dtype or not array.flags.c_contiguous:
+                object.__setattr__(self, name, np.ascontiguousarray(array, dtype=dtype))
+
     @property
     def n_sequences(self) -> int:
         """S."""

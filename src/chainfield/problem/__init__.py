@@ -2,6 +2,5 @@
 
 from .online import Memory, OnlinePass
 from .problem import Problem
-from .workers import count_jobs, ordered_map
 
-__all__ = ["Memory", "OnlinePass", "Problem", "count_jobs", "ordered_map"]
+__all__ = ["Memory", "OnlinePass", "Problem"]

@@ -96,9 +96,9 @@ class OnlinePass:
             # A perceptron whose best path is the right one has no gradient; a tie of scores is a mistake all the same.
             if problem.objective.smooth or d.node.any() or d.edge.any():
                 updates += 1
-                pullback(d, theta, -rate)
-                if lag is not None:
+                if lag is not None:  # first: a step changes the parameters that the way back may read
                     pullback(d, lag, -rate * (clock + step))
+                pullback(d, theta, -rate)
         return loss, updates
 
     @cached_property
@@ -110,7 +110,7 @@ class OnlinePass:
         sparse = [s for s in chain.emissions if isinstance(s, SparseLinear)]
         boundary = [s for s in chain.emissions if isinstance(s, Boundary)]
         moves = [s for s in chain.transitions if isinstance(s, Transition)]
-        fits = len(sparse) <= 1 and len(boundary) <= 1 and len(moves) <= 2 and isinstance(problem.objective, Contrast)
+        fits = len(sparse) == 1 and len(boundary) <= 1 and len(moves) <= 2 and isinstance(problem.objective, Contrast)
         if not fits or len(sparse) + len(boundary) + len(moves) < len(chain.scorers) or problem.batch.sparse is None:
             return None
         at, n = {}, 0

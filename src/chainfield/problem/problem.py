@@ -14,10 +14,9 @@ from chainfield.errors import ConfigError, DataError, DivergenceError, NoPathErr
 from chainfield.features.batch import Batch
 from chainfield.inference import Paths, clamped_path
 from chainfield.objectives import Objective, Targets
+from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials
 from chainfield.scorers import Chain
-
-from .workers import ordered_map
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
@@ -66,6 +65,12 @@ class Problem:
     def n_sequences(self) -> int:
         """How many terms the sum has."""
         return self.batch.n_sequences
+
+    @cached_property
+    def convex(self) -> bool:
+        """Whether there is one optimum: linear scores, a smooth contrast, and no hidden or unknown labels."""
+        linear = all(scorer.linear for scorer in self.chain.scorers)
+        return linear and self.objective.smooth and self.path is not None
 
     @cached_property
     def shards(self) -> list[tuple[int, int]]:

@@ -23,6 +23,7 @@ class EdgeFeatures(Scorer):
     edge_row: NDArray[np.int32]  # (E,)
     name: str = field(default="edge_features", kw_only=True)
     per_position: bool = field(default=True, init=False)
+    linear: bool = field(default=True, init=False)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (P,): a weight a pair."""

@@ -21,6 +21,7 @@ class SparseLinear(Scorer):
     pairs: Pairs
     n_rows: int
     name: str = field(default="features", kw_only=True)
+    linear: bool = field(default=True, init=False)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (P,): a weight a pair."""
@@ -50,6 +51,7 @@ class DenseLinear(Scorer):
     n_columns: int
     n_rows: int
     name: str = field(default="columns", kw_only=True)
+    linear: bool = field(default=True, init=False)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (D, R)."""
@@ -74,6 +76,7 @@ class Boundary(Scorer):
 
     n_rows: int
     name: str = field(default="boundary", kw_only=True)
+    linear: bool = field(default=True, init=False)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """start (R,), end (R,)."""

@@ -30,8 +30,8 @@ class Scorer(ABC):
     name: str
     #: For transitions: whether every position needs its own edge scores.
     per_position: bool = False
-    #: Whether scores are linear in the parameters.
-    linear: bool = True
+    #: Whether scores are linear in the parameters: some trainers need that.
+    linear: bool = False
 
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:

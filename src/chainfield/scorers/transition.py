@@ -24,6 +24,7 @@ class Transition(Scorer):
 
     tie: NDArray[np.int32]  # (E,)
     name: str = field(default="transition", kw_only=True)
+    linear: bool = field(default=True, init=False)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (T,): a weight a tie."""

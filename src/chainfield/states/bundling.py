@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.kernels.graph import Graph
+from chainfield.kernels.graph import LANES, Graph
 
 if TYPE_CHECKING:
     from .space import StateSpace
-
-LANES = 8  # kernels.vector.LANES, which cannot be imported without starting the compiler
 
 
 def _pad(n: int) -> int:
@@ -83,5 +81,4 @@ def build_graph(space: StateSpace) -> Graph:
         n_tslots=n_tslots,
         width=width,
         complete=complete,
-        plain=bool(np.array_equal(space.row_of, np.arange(n_states))),
     )

@@ -68,6 +68,8 @@ class StateSpace:
                 raise ConfigError(f"{name} has an entry outside 0 … {limit - 1}.")
         if sorted(set(self.row_of.tolist())) != list(range(int(self.row_of.max()) + 1)):
             raise ConfigError("Emission rows must be numbered 0, 1, 2 … without gaps.")
+        if len(self.edge_row) and sorted(set(self.edge_row.tolist())) != list(range(int(self.edge_row.max()) + 1)):
+            raise ConfigError("Edge rows must be numbered 0, 1, 2 … without gaps.")
         code = self.src.astype(np.int64) * k + self.dst
         if np.any(np.diff(code) <= 0):
             raise ConfigError("Edges must be sorted by (source, target), each listed once.")

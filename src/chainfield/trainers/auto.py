@@ -75,7 +75,7 @@ class Auto(Trainer[AutoState]):
 
     def step(self, problem: Problem, state: AutoState) -> Record:
         """A stochastic pass, or an iteration of L-BFGS."""
-        if state.value == 0.0:  # never evaluated: still in the first stage
+        if len(state.gradient) == 0:  # never evaluated: still in the first stage
             record = self._pass(problem, state)
             if state.passes == self.passes:
                 self._settle(problem, state)

@@ -12,7 +12,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from chainfield.problem import Problem, ordered_map
+from chainfield.parallel import ordered_map
+from chainfield.problem import Problem
 
 from .linesearch import weak_wolfe
 from .trainer import Float, Record, State, Trainer, Window
@@ -112,12 +113,12 @@ def first_step(gradient: Float) -> float:
     return min(1.0, 1.0 / max(float(np.linalg.norm(gradient)), 1e-300))
 
 
-def judge(problem: Problem, state: LBFGSState, objective: float, norm: float, tol: float, convex_gap: bool) -> None:
+def judge(problem: Problem, state: LBFGSState, objective: float, norm: float, tol: float) -> None:
     """Set ``done`` when the objective is known or seen to be within ``tol`` of the optimum, relatively."""
     scale = max(abs(objective), 1e-300)
     if norm == 0.0:
         state.done, state.reason = True, "the gradient is zero"
-    elif convex_gap and problem.l2 > 0 and norm**2 / (4 * problem.l2) <= tol * scale:
+    elif problem.convex and problem.l2 > 0 and norm**2 / (4 * problem.l2) <= tol * scale:
         state.done, state.reason = True, f"the objective is proved to be within {tol:g} of its optimum"
     elif Window(5).update(state.history, objective, 0.1 * tol):
         state.done, state.reason = True, "the objective hardly improves any more"
@@ -164,7 +165,7 @@ class LBFGS(Trainer[LBFGSState]):
         remember(state, theta, gradient)
         state.theta, state.value, state.gradient = theta, value, gradient
         norm = float(np.linalg.norm(gradient))
-        judge(problem, state, value, norm, self.tol, convex_gap=True)
+        judge(problem, state, value, norm, self.tol)
         return Record(state.iteration, value, norm, {"evaluations": trials})
 
 
@@ -216,7 +217,7 @@ class OWLQN(Trainer[LBFGSState]):
         state.theta, state.value, state.gradient = moved, value, gradient
         pseudo = pseudo_gradient(moved, gradient, l1)
         norm = float(np.linalg.norm(pseudo))
-        judge(problem, state, reached, norm, self.tol, convex_gap=True)
+        judge(problem, state, reached, norm, self.tol)
         active = float(np.count_nonzero(moved))
         return Record(state.iteration, reached, norm, {"evaluations": evaluations, "active": active})
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.errors import DivergenceError
+
 Float = NDArray[np.float64]
 
 DECREASE = 1e-4
@@ -33,7 +35,10 @@ def weak_wolfe(
     slack = 4 * np.finfo(float).eps * abs(value)
     for trial in range(1, trials + 1):
         moved = theta + rate * direction
-        reached, gradient = evaluate(moved)
+        try:
+            reached, gradient = evaluate(moved)
+        except DivergenceError:  # much too far
+            reached, gradient = np.inf, direction
         if not reached <= value + DECREASE * rate * slope + slack:
             high = rate
             curve = 2.0 * (reached - value - rate * slope)

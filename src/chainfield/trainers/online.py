@@ -87,9 +87,9 @@ class SGD(Trainer[OnlineState]):
                     value, d, pullback = problem.differentiate(state.theta, chosen)
                     loss += value
                     mistakes += 1
-                    pullback(d, state.theta, -rates[step])
-                    if averaging:
+                    if averaging:  # first: a step changes the parameters that the way back may read
                         pullback(d, state.lag, -rates[step] * state.clock)
+                    pullback(d, state.theta, -rates[step])
                     state.clock += averaging
             share = (min(hi * self.batch_size, n) - lo * self.batch_size) / n
             pay_penalties(problem, state, float(rates[lo:hi].mean()) * share, averaging)

@@ -102,7 +102,7 @@ class SDCA(Trainer[SDCAState]):
             return record
         state.value = value
         self._keep(state)
-        if norm**2 / (4 * problem.l2) <= self.tol * abs(value):
+        if problem.convex and norm**2 / (4 * problem.l2) <= self.tol * abs(value):
             state.done, state.reason = (
                 True,
                 f"the objective is proved to be within {self.tol:g} of its optimum",
@@ -114,10 +114,3 @@ class SDCA(Trainer[SDCAState]):
     def parameters(self, state: SDCAState) -> Float:
         """The last good point."""
         return state.good_theta
-
-
-def sdca_bytes(problem: Problem) -> int:
-    """Memory that SDCA keeps beside the parameters."""
-    space = problem.chain.space
-    rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
-    return 16 * (problem.batch.n_positions * space.n_rows + rows * space.n_edges)

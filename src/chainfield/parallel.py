@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 from chainfield.errors import ConfigError
 
@@ -46,3 +48,31 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], n_jobs: int) -> 
         finally:
             for future in waiting:
                 future.cancel()
+
+
+_lock = threading.Lock()
+_inside = 0
+_limit: Any = None
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread: the kernels use all of them already, and its sums would depend on their number.
+
+    The limit is the process's, so it is counted: the last one to leave lifts it.
+    """
+    global _inside, _limit
+    from threadpoolctl import threadpool_limits
+
+    with _lock:
+        _inside += 1
+        if _inside == 1:
+            _limit = threadpool_limits(1, "blas")
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limit.restore_original_limits()
+                _limit = None

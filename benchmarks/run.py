@@ -1,0 +1,6 @@
+"""Benchmarks: chainfield and its peers side by side, in one run. ``python benchmarks/run.py NAME [--json FILE]``."""
+
+from suite.commands import main
+
+if __name__ == "__main__":
+    main()

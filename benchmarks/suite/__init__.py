@@ -1,0 +1,1 @@
+"""Benchmarks, a module each, and what they share."""
