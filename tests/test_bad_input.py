@@ -431,6 +431,7 @@ def test_unknown_development_labels_are_left_out():
     assert 0.0 <= model.history_[0]["dev_score"] <= 1.0
 
 
+@pytest.mark.filterwarnings("ignore:The development data have labels:chainfield.errors.DataWarning")
 def test_unseen_development_labels_count_as_errors():
     model = fit(X, [["a"] * len(y) for y in Y], X_dev=X, y_dev=[["b"] * len(y) for y in Y])
     assert model.history_[0]["dev_score"] == 0.0

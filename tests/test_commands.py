@@ -438,7 +438,7 @@ def test_n_best(folder: Path) -> None:
     result = run("tag", folder / "model.cf", "--n-best", 3, stdin=b"add\nthis\nsong\n\n")
     expected = load(folder / "model.cf").predict_n_best([["add", "this", "song"]], 3)[0]
     parts = [part.split("\n") for part in result.stdout.rstrip("\n").split("\n\n")]
-    assert [part[0] for part in parts] == [f"# {rank} {p:.6f}" for rank, (_, p) in enumerate(expected)]
+    assert [part[0] for part in parts] == [f"#{rank}:{p:.6f}" for rank, (_, p) in enumerate(expected)]
     assert [[row.split("\t")[1] for row in part[1:]] for part in parts] == [labels for labels, _ in expected]
 
 
@@ -753,7 +753,59 @@ def test_an_error_while_standard_input_is_open(tiny: Path) -> None:
     with subprocess.Popen(command, cwd=tiny, text=True, **pipes) as process:
         assert process.stdin is not None
         assert process.stderr is not None
-        process.stdin.write("a b c d e\n\n")
+        process.stdin.write("a\tb\tc\td\te\n\n")
         process.stdin.flush()  # and it stays open
         assert process.wait(timeout=60) == 1
         assert process.stderr.read().count("\n") == 1
+
+
+def test_nothing_that_is_read_is_written_over(tiny: Path) -> None:
+    text = Path("tiny.txt").read_bytes()
+    Path("notes.txt").write_text("mine", encoding="utf-8")
+    assert "would be written over" in refused("train", "tiny.txt", "tiny.txt")
+    assert "would be written over" in refused("tag", "tiny.cf", "tiny.txt", "-o", "tiny.txt")
+    assert "is no model file" in refused("train", "tiny.txt", "notes.txt")
+    assert "plain text" in refused("tag", "tiny.cf", "tiny.txt", "-o", "out.txt.gz")
+    assert Path("tiny.txt").read_bytes() == text
+    assert Path("notes.txt").read_text(encoding="utf-8") == "mine"
+
+
+def test_the_separator_is_remembered(tiny: Path) -> None:
+    Path("places.txt").write_text("New York\tLOC\nis\tO\n\nLos Angeles\tLOC\n", encoding="utf-8")
+    assert run("train", "places.txt", "places.cf", *QUICK).code == 0
+    result = run("tag", "places.cf", stdin=b"New York\nis\n\n")
+    assert result.stdout == "New York\tLOC\nis\tO\n\n"
+
+
+def test_n_best_can_be_told_from_rows(tiny: Path) -> None:
+    Path("two.txt").write_text("a X\nb Y\n\n", encoding="utf-8")
+    assert run("train", "two.txt", "two.cf", *QUICK).code == 0
+    best = run("tag", "two.cf", "two.txt", "--n-best", 1).stdout
+    Path("best.txt").write_text(best, encoding="utf-8")
+    assert json.loads(run("evaluate", "best.txt", "--json").stdout)["n_tokens"] == 2
+
+
+def test_a_forgotten_model_is_noticed(tiny: Path) -> None:
+    assert "chainfield evaluate MODEL DATA" in refused("evaluate", "tiny.txt")
+
+
+def test_a_scheme_that_does_not_fit_names_the_place(tiny: Path) -> None:
+    Path("iob1.txt").write_text("a O\nb I-X\n\nc I-X\n", encoding="utf-8")
+    message = refused("train", "iob1.txt", "x.cf", "--scheme", "bio", "--quiet")
+    assert "Sequence 0" in message
+    assert "position 1" in message
+    assert "'I-X' cannot follow 'O'" in message
+    assert "scheme iob1" in run("train", "iob1.txt", "x.cf", "--scheme", "auto", "--max-iter", 2).stderr
+
+
+def test_options_that_would_do_nothing(tiny: Path) -> None:
+    assert "has no effect" in refused("train", "tiny.txt", "x.cf", "--quiet", "--learning-rate", "0.1")
+    assert "needs development data" in refused("train", "tiny.txt", "x.cf", "--patience", "3")
+
+
+@pytest.mark.filterwarnings("default::chainfield.errors.DataWarning")
+def test_warnings_are_lines(tiny: Path) -> None:
+    Path("dev.txt").write_text(TINY.replace("D", "Q"), encoding="utf-8")
+    result = run("train", "tiny.txt", "x.cf", "--quiet", "--max-iter", 2, "--dev", "dev.txt")
+    assert result.code == 0
+    assert "chainfield: warning: The development data have labels that training never saw" in result.stderr

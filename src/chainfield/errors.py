@@ -22,12 +22,15 @@ class ModelFileError(ChainfieldError, ValueError):
 class NoPathError(ChainfieldError, ValueError):
     """A sequence in which the rules and the given labels leave no path at all."""
 
-    def __init__(self, sequence: int, known: str = "the given labels") -> None:
-        super().__init__(sequence, known)
+    def __init__(self, sequence: int, known: str = "the given labels", detail: str = "") -> None:
+        super().__init__(sequence, known, detail)
         self.sequence = sequence
         self.known = known
+        self.detail = detail
 
     def __str__(self) -> str:
+        if self.detail:
+            return f"Sequence {self.sequence} has no allowed path: {self.detail}"
         return (
             f"Sequence {self.sequence} has no allowed path: the rules, {self.known} and scores of -inf exclude every "
             "one; loosen the rules or correct the labels."

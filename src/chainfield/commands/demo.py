@@ -54,11 +54,15 @@ def demo(output: Path | None) -> None:
     colours: dict[str, str] = {}
     words = [sentence.split() for sentence in _EXAMPLES]
     for sentence, sure in zip(words, crf.predict_confidence(words), strict=True):
-        out.print("  ", coloured(sentence, sure.labels, colours), f"[dim]({100 * sure.sequence:.0f} % sure)[/dim]")
+        out.print(
+            "  ",
+            coloured(sentence, sure.labels, colours, marked=not out.is_terminal),
+            f"[dim]({100 * sure.sequence:.0f} % sure)[/dim]",
+        )
     word = "Oslo"
     position = crf.explain(words[-1])[words[-1].index(word)]
-    out.print(f"\n[bold]4. Look inside[/bold]: why is {word!r} {position.label}, and not {position.runner_up}?")
-    for part in position.contributions[:5]:
+    out.print(f"\n[bold]4. Look inside[/bold]: what speaks for {word!r} as {position.label}, not {position.runner_up}?")
+    for part in sorted(position.contributions, key=lambda c: -c.difference)[:5]:
         out.print(f"   {part.difference:+.2f}  {part.feature}", highlight=False)
     if output is not None:
         crf.save(output, notes={"label_column": -1})

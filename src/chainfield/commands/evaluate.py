@@ -66,6 +66,8 @@ def _predicted(model: str, data: str, label_column: int | None, jobs: int, argum
     from chainfield.parallel import count_jobs
 
     tagger, about = load_tagger(model, count_jobs(jobs))
+    if arguments["separator"] is None:
+        arguments["separator"] = about.get("notes", {}).get("separator")
     if label_column is None:
         label_column = about.get("notes", {}).get("label_column", -1)
     corpus = load_corpus(data, label_column=label_column, **arguments)
@@ -96,4 +98,9 @@ def _columns(data: str, label_column: int | None, arguments: dict[str, Any]) -> 
         guess.append([row[-1] for row in sentence.rows])
     if not truth:
         raise DataError(f"{data} holds no sentence.")
+    if not {label for labels in truth for label in labels} & {label for labels in guess for label in labels}:
+        raise DataError(
+            f"{data}: gold and predicted labels (the last two columns) have nothing in common; to evaluate a model, "
+            "name it first: chainfield evaluate MODEL DATA."
+        )
     return truth, guess, None

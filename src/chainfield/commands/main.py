@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import threading
+import warnings
 from typing import Any
 
 import click
@@ -44,6 +45,7 @@ def group() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """Run the command line; errors become one line on standard error and exit code 1."""
+    warnings.showwarning = _show_warning
     try:
         return group.main(args, prog_name="chainfield", standalone_mode=False)
     except click.ClickException as error:
@@ -60,10 +62,14 @@ def main(args: list[str] | None = None) -> Any:
         leave(1)
 
 
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    click.echo(f"chainfield: warning: {message}", err=True)
+
+
 def leave(code: int) -> None:
     """Exit, even if a thread is waiting for standard input: Python would wait for its lock, and abort."""
     waiting = any(thread.name == READER for thread in threading.enumerate())
-    if waiting and sys.stdin is sys.__stdin__ and not sys.stdin.closed:
+    if waiting and sys.stdin is sys.__stdin__:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

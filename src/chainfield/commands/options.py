@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from chainfield.errors import ConfigError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +35,15 @@ def reading_arguments(encoding: str, separator: str | None, no_comments: bool, k
         "comments": not no_comments,
         "docstart": "keep" if keep_docstart else "skip",
     }
+
+
+def check_output(output: str | Path, *inputs: str | Path | None) -> None:
+    """Refuse to write over what is being read."""
+    if str(output) == "-" or not Path(output).exists():
+        return
+    for other in inputs:
+        if other is not None and str(other) != "-" and Path(other).exists() and Path(output).samefile(other):
+            raise ConfigError(f"{output} is read and would be written over; give another name for the output.")
 
 
 jobs = click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1: all processors.")

@@ -23,6 +23,7 @@ class Reporter:
         self._stream = sys.stderr
         self._bar: Bar | None = None
         self._task: Any = None
+        self._seconds: list[float] = []
 
     def __enter__(self) -> Callable[[Progress], None]:
         if not self._quiet and self._stream.isatty():
@@ -50,13 +51,15 @@ class Reporter:
             self._stream.write("  ".join(line) + "\n")
             self._stream.flush()
             return
-        left = progress.seconds / progress.iteration * (progress.max_iter - progress.iteration)
+        # The first iterations may contain compilation, and say little of the later ones.
+        self._seconds.append(progress.seconds)
+        recent = self._seconds[-6:]
+        left = ""
+        if len(recent) > 2:
+            pace = (recent[-1] - recent[0]) / (len(recent) - 1)
+            left = f"≤ {_clock(pace * (progress.max_iter - progress.iteration))} left"
         self._bar.update(
-            self._task,
-            completed=progress.iteration,
-            total=progress.max_iter,
-            facts="  ".join(facts),
-            left=f"at most {_clock(left)} left",
+            self._task, completed=progress.iteration, total=progress.max_iter, facts="  ".join(facts), left=left
         )
 
 
@@ -79,14 +82,13 @@ def _clock(seconds: float) -> str:
 
 def _bar(stream: TextIO) -> Bar:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     return Progress(
-        TextColumn("[bold]{task.description}"),
-        BarColumn(bar_width=24),
+        TextColumn("training"),
+        BarColumn(bar_width=10),
         MofNCompleteColumn(),
         TextColumn("{task.fields[facts]}"),
-        TimeElapsedColumn(),
         TextColumn("[dim]{task.fields[left]}"),
-        console=Console(file=stream),
+        console=Console(file=stream, highlight=False),
     )

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--top", type=int, default=10, show_default=True, help="How many features and transitions to show.")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    help="How many features and transitions to show.",
+)
 @click.option("--label", help="Only this label.")
 @click.option("--template", is_flag=True, help="Write the model's feature templates and nothing else.")
 @click.option("--json", "as_json", is_flag=True, help="Write all weights as JSON.")
@@ -30,7 +36,8 @@ def show(model: Path, top: int, label: str | None, template: bool, as_json: bool
     tagger, about = load_tagger(model)
     if label is not None and label not in map(str, tagger.task.labels):
         known = ", ".join(map(str, tagger.task.labels[:10]))
-        raise ConfigError(f"The model has no label {label!r}; it knows {known} …")
+        more = " …" if len(tagger.task.labels) > 10 else ""
+        raise ConfigError(f"The model has no label {label!r}; it knows {known}{more}.")
     if template:
         if not isinstance(tagger.features, TemplateFeatures):
             raise ConfigError(f"The model has no templates: its features are {tagger.features.kind}.")
@@ -67,24 +74,26 @@ def _tables(
     out.print(
         f"[bold]{about.get('class', 'model')}[/bold]: {len(tagger.task.labels)} labels, {chain.space.n_states} states, "
         f"{tagger.features.n_features or tagger.features.n_columns:,} features ({tagger.features.kind}), "
-        f"{tagger.n_weights:,} weights, {sum(w != 0 for _, _, w in weights):,} of the features' not zero"
+        f"{tagger.n_weights:,} weights, {sum(w != 0 for _, _, w in weights):,} of them on features and not zero"
     )
     settings = {k: v for k, v in about.get("settings", {}).items() if v not in (None, False) and k != "template"}
     out.print("  ".join(f"[dim]{k}[/dim] {v}" for k, v in settings.items()))
 
-    def table(title: str, rows: list[tuple[str, float]]) -> None:
+    def table(title: str, rows: list[tuple[str, float]], positive: bool) -> None:
         shown = Table(
             title=title, title_justify="left", box=None, pad_edge=False, show_header=False, title_style="bold"
         )
         shown.add_column(justify="right")
         shown.add_column()
         for name, w in rows:
+            if (w > 0) != positive:
+                continue
             shown.add_row(f"{w:+.4f}", name, style="green" if w > 0 else "red")
         out.print(shown)
 
     scored = [(f"{feature} → {y}", w) for feature, y, w in weights]
-    table("features for a label", heapq.nlargest(top, scored, key=lambda row: row[1]))
-    table("features against a label", heapq.nsmallest(top, scored, key=lambda row: row[1]))
+    table("features for a label", heapq.nlargest(top, scored, key=lambda row: row[1]), True)
+    table("features against a label", heapq.nsmallest(top, scored, key=lambda row: row[1]), False)
     edges = [(" → ".join("(start)" if y is None else str(y) for y in labels), w) for labels, w in moves.items()]
-    table("likely transitions", heapq.nlargest(top, edges, key=lambda row: row[1]))
-    table("unlikely transitions", heapq.nsmallest(top, edges, key=lambda row: row[1]))
+    table("likely transitions", heapq.nlargest(top, edges, key=lambda row: row[1]), True)
+    table("unlikely transitions", heapq.nsmallest(top, edges, key=lambda row: row[1]), False)

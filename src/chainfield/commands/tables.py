@@ -60,8 +60,8 @@ def _confusions(report: Report, most: int = 20) -> Table:
     return table
 
 
-def coloured(words: Sequence[str], labels: Sequence[str], colours: dict[str, str]) -> Text:
-    """A sentence with its spans marked, a colour a type."""
+def coloured(words: Sequence[str], labels: Sequence[str], colours: dict[str, str], *, marked: bool = False) -> Text:
+    """A sentence with its spans, a colour a type; ``marked`` writes [span](type), for where there are no colours."""
     from chainfield.metrics import spans
 
     text = Text()
@@ -73,8 +73,9 @@ def coloured(words: Sequence[str], labels: Sequence[str], colours: dict[str, str
         if at in found:
             span = found[at]
             colour = colours.setdefault(span.type, _COLOURS[len(colours) % len(_COLOURS)])
-            text.append(" ".join(words[span.start : span.end]), style=f"bold {colour}")
-            text.append(f" {span.type}", style=f"dim {colour}")
+            inside = " ".join(words[span.start : span.end])
+            text.append(f"[{inside}]" if marked else inside, style=f"bold {colour}")
+            text.append(f"({span.type})" if marked else f" {span.type}", style=f"dim {colour}")
             at = span.end
         else:
             text.append(words[at])

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from .options import jobs, reading, reading_arguments
+from .options import check_output, jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
     from chainfield.data import Sentence
@@ -44,11 +44,17 @@ def tag(
         raise ConfigError(f"--n-best {n_best}: give 1 or more.")
     if n_best is not None and marginals:
         raise ConfigError("--marginals and --n-best do not go together, except as --n-best with --json.")
+    check_output(output, data, model)
+    if Path(output).suffix in (".gz", ".bz2", ".xz", ".zst"):
+        raise ConfigError(f"{output}: output is plain text; write it to a pipe to compress it.")
     tagger, about = load_tagger(model, count_jobs(jobs))
-    sentences = read_columns(data, **reading_arguments(**options))
+    if options["separator"] is None:
+        options["separator"] = about.get("notes", {}).get("separator")
+    arguments = reading_arguments(**options)
+    sentences = read_columns(data, **arguments)
     with click.open_file(output, "w", encoding=options["encoding"]) as out:
         for batch in _rows(sentences, tagger, about):
-            _write(out, tagger, batch, marginals, n_best, as_json)
+            _write(out, tagger, batch, arguments["separator"], marginals, n_best, as_json)
             out.flush()
 
 
@@ -78,7 +84,7 @@ def input_rows(sentence: Sentence, tagger: Tagger, about: dict[str, Any]) -> lis
         return [row[:at] + row[at + 1 :] for row in sentence.rows]
     raise DataError(
         f"{sentence.source}, line {sentence.line}: there are {n} columns; the model reads {width} "
-        f"({width + 1} with the label)."
+        f"({width + 1} with the label), one token a line."
     )
 
 
@@ -86,6 +92,7 @@ def _write(
     out: IO[Any],
     tagger: Tagger,
     batch: list[tuple[Sentence, list[tuple[str, ...]]]],
+    between: str | None,
     marginals: bool,
     n_best: int | None,
     as_json: bool,
@@ -106,10 +113,10 @@ def _write(
             out.write(json.dumps(_described(own, sure[i], several[i] if several else None), ensure_ascii=False) + "\n")
             continue
         out.writelines(line + "\n" for line in sentence.leading)
-        separator = "\t" if "\t" in sentence.lines[0] else " " if " " in sentence.lines[0] else "\t"
+        separator = between or ("\t" if "\t" in sentence.lines[0] or " " not in sentence.lines[0] else " ")
         if several is not None:
             for rank, (found, probability) in enumerate(several[i]):
-                out.write(f"# {rank} {probability:.6f}\n")
+                out.write(f"#{rank}:{probability:.6f}\n")  # one cell: it cannot be taken for a row
                 out.writelines(f"{line}{separator}{label}\n" for line, label in zip(sentence.lines, found, strict=True))
                 out.write("\n")
             continue

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from .options import jobs, reading, reading_arguments
+from .options import check_output, jobs, reading, reading_arguments
 
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin"]
 _TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca"]
@@ -59,8 +59,14 @@ def train(data: str, output: Path, **options: Any) -> None:
     from chainfield.data import load_corpus
     from chainfield.errors import ConfigError, DataError
     from chainfield.files import check_writable
+    from chainfield.files.container import is_container
 
+    check_output(output, data, options["dev"], options["template"])
     check_writable(output)
+    if output.exists() and output.stat().st_size and not is_container(output):
+        raise ConfigError(
+            f"{output} exists and is no model file; it is not overwritten. Give another name, such as model.cf."
+        )
     checkpoint = output.with_name(output.name + ".checkpoint")
     if options["resume"] and not checkpoint.exists():
         raise ConfigError(f"There is no checkpoint {checkpoint}; train without --resume.")
@@ -104,7 +110,7 @@ def train(data: str, output: Path, **options: Any) -> None:
     if interrupted and not getattr(estimator, "history_", None):
         click.echo("Stopped before the first iteration was finished; nothing was saved.", err=True)
         raise SystemExit(130)
-    estimator.save(output, notes={"label_column": options["label_column"]})
+    estimator.save(output, notes={"label_column": options["label_column"], "separator": corpus.separator})
     if not interrupted:
         checkpoint.unlink(missing_ok=True)
     if not quiet:
@@ -161,10 +167,13 @@ def _summary(estimator: Any, output: Path, seconds: float, interrupted: bool, ch
     tagger = estimator.tagger_
     size = output.stat().st_size / 1e6
     parts = [f"{len(tagger.task.labels)} labels", f"{tagger.features.n_features:,} features"]
+    if getattr(estimator, "scheme_", None) is not None:
+        parts.append(f"scheme {estimator.scheme_}")
     parts += [f"{tagger.n_weights:,} weights", f"{estimator.n_iter_} iterations of {estimator.trainer_}"]
-    click.echo(f"{', '.join(parts)}; objective {last['objective']:.2f}", err=True)
+    kept = estimator.history_[estimator.best_iteration_ - 1]
+    click.echo(f"{', '.join(parts)}; objective {kept['objective']:.2f}", err=True)
     if "dev_score" in last:
-        best = max(record["dev_score"] for record in estimator.history_)
+        best = kept["dev_score"]
         click.echo(f"best development score {100 * best:.2f} (iteration {estimator.best_iteration_})", err=True)
     if interrupted:
         click.echo(f"Interrupted: {output} holds the best model so far.", err=True)

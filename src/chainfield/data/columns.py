@@ -122,7 +122,8 @@ class _Grid:
         return _Row(number, text, cells)
 
     def fits(self, text: str) -> bool:
-        return len(self.split(text)) == self.n_columns
+        """Whether a line that begins with "#" is a row; in a file of one column, "# some words" is not."""
+        return len(self.split(text)) == self.n_columns and (self.n_columns > 1 or len(_split_spaces(text)) == 1)
 
     def split(self, text: str) -> tuple[str, ...]:
         return _split_spaces(text) if self.separator is None else tuple(text.split(self.separator))

@@ -20,6 +20,10 @@ class Corpus:
     rows: list[list[tuple[str, ...]]]
     labels: list[list[str | None]]
     source: str
+    separator: str | None = None  # what the columns are separated by: a tab, another sign, or None for spaces
+
+    def __repr__(self) -> str:
+        return f"Corpus({len(self.rows):,} sequences, {sum(map(len, self.rows)):,} positions, source={self.source!r})"
 
 
 def split_label(
@@ -58,11 +62,15 @@ def load_corpus(
     docstart: Literal["skip", "keep"] = "skip",
 ) -> Corpus:
     """Read a labelled column file as a whole; `read_columns` explains the arguments."""
-    corpus = Corpus([], [], source_name(path))
+    rows_read: list[list[tuple[str, ...]]] = []
+    labels_read: list[list[str | None]] = []
+    found = separator
     for sentence in read_columns(path, encoding=encoding, separator=separator, comments=comments, docstart=docstart):
+        if not rows_read and separator is None and "\t" in sentence.lines[0]:
+            found = "\t"
         rows, labels = split_label(sentence, label_column, unknown)
-        corpus.rows.append(list(rows))
-        corpus.labels.append(list(labels))
-    if not corpus.rows:
-        raise DataError(f"{corpus.source} holds no sentence; write one token a line, with its label beside it.")
-    return corpus
+        rows_read.append(list(rows))
+        labels_read.append(list(labels))
+    if not rows_read:
+        raise DataError(f"{source_name(path)} holds no sentence; write one token a line, with its label beside it.")
+    return Corpus(rows_read, labels_read, source_name(path), found)

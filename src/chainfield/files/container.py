@@ -67,6 +67,13 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         raise ModelFileError(f"{target} cannot be written ({reason}); choose another place.") from None
 
 
+def is_container(path: str | os.PathLike[str]) -> bool:
+    """Whether a file begins like one of ours: a safetensors header that mentions chainfield."""
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        return size < 1 << 27 and f'"{KEY}"'.encode() in file.read(size)
+
+
 def write_container(
     path: str | os.PathLike[str], kind: str, version: int, config: dict[str, Any], arrays: Arrays
 ) -> None:
@@ -131,8 +138,8 @@ def _header(target: Path) -> dict[str, Any]:
         raise ModelFileError(f"{target} cannot be read: permission denied.") from None
     except (SafetensorError, OSError, ValueError) as error:
         raise ModelFileError(
-            f"{target} is not a chainfield file, or is cut off: {error}. Make or fetch it again."
-        ) from None
+            f"{target} is not a chainfield file, or is cut off; check the name, or make or fetch it again."
+        ) from error
     return {"start": 8 + size, "entries": header}
 
 

@@ -62,10 +62,14 @@ class Explanation:
                 f"{p.position}: {p.label} ({p.probability:.3f}), not {p.runner_up} ({p.runner_up_probability:.3f})"
             )
             lines += [
-                f"    {c.difference:+8.3f}  {c.feature}" + ("" if c.value == 1.0 else f" = {c.value:g}")
+                f"    {_amount(c.difference)}  {c.feature}" + ("" if c.value == 1.0 else f" = {c.value:g}")
                 for c in p.contributions[:8]
             ]
         return "\n".join(lines)
+
+
+def _amount(difference: float) -> str:
+    return f"{difference:+8.3f}" if np.isfinite(difference) else "   rules"
 
 
 def explain(tagger: Tagger, sequence: Sequence[Any]) -> Explanation:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from chainfield.errors import ConfigError, ConvergenceWarning, DataError, ModelFileError
+from chainfield.errors import ConfigError, ConvergenceWarning, DataError, DataWarning, ModelFileError
 from chainfield.features.batch import Batch
 from chainfield.features.map import offsets_of
 from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
@@ -44,6 +44,7 @@ Float = NDArray[np.float64]
 CHECKPOINT_SECONDS = 0.5  # at least; a checkpoint never takes more than a tenth of the time
 DEFAULT_L2 = 0.5
 PARTIAL_RATE = 0.1
+MANY_LABELS = 100
 
 
 class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
@@ -142,6 +143,22 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         labels = ordered_labels([*old, *classes, *labels_in(targets)])
         if not labels:
             raise DataError("y holds no label at all; at least one position needs a known label.")
+        if len(labels) > MANY_LABELS and 5 * len(labels) > sum(map(len, targets)):
+            warnings.warn(
+                f"There are {len(labels)} labels for {sum(map(len, targets))} positions; are X and y swapped, or is "
+                "the label in another column?",
+                DataWarning,
+                stacklevel=4,
+            )
+        if development is not None:
+            strange = set(labels_in(development[1])) - set(labels)
+            if strange:
+                names_ = ", ".join(sorted(map(repr, strange))[:5])
+                warnings.warn(
+                    f"The development data have labels that training never saw; they count as errors: {names_}.",
+                    DataWarning,
+                    stacklevel=4,
+                )
         task = Tagging(labels)
         space = self._space(labels, targets)
         batch = features.learn(sequences, self.min_count)
@@ -182,6 +199,11 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
             mark = fingerprint(problem, theta, settings | {"labels": repr(labels)})
             if resume and Path(checkpoint).exists():
                 session = load_checkpoint(checkpoint, trainer, mark)
+                if session.state.iteration > trainer.max_iter:
+                    raise ConfigError(
+                        f"The checkpoint stands at iteration {session.state.iteration} already; give a larger max_iter "
+                        f"than {trainer.max_iter} to go on."
+                    )
             save = saver(checkpoint, mark, CHECKPOINT_SECONDS)
         with one_blas_thread():
             if session is None:

@@ -9,7 +9,7 @@ from chainfield.errors import ConfigError
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace, one_per_label, second_order
 
-from .compose import Material, label_rules, linear_emissions, restricted, transitions
+from .compose import Material, check_rules, found_scheme, label_rules, linear_emissions, restricted, transitions
 from .estimator import ChainTagger
 
 
@@ -47,7 +47,7 @@ class LinearCRF(ChainTagger):
         A weight for every label pair, not only for those seen in training.
     boundary : bool
         Weights for the first and the last label of a sequence.
-    scheme : "bio", "iob1", "bioes", "auto" or None
+    scheme : "bio", "iob1", "bioes", "bilou", "auto" or None
         Hard constraints of a tagging scheme, in training and in prediction alike.
     forbidden : list of (label, label), optional
         Transitions that must not occur; (None, label) forbids a start, (label, None) an end.
@@ -56,7 +56,7 @@ class LinearCRF(ChainTagger):
     warm_start : bool
         ``fit`` starts from the weights of the last fit.
     random_state : int
-        Seed; the same data and settings give the same model, bit by bit, with any number of threads.
+        Seed (None: 0); the same data and settings give the same model, bit by bit, with any number of threads.
     n_jobs : int, optional
         Threads; None or -1: all processors.
     verbose : bool
@@ -118,8 +118,10 @@ class LinearCRF(ChainTagger):
     def _space(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> StateSpace:
         if self.order not in (1, 2):
             raise ConfigError(f"order is {self.order!r}; 1 and 2 are possible.")
-        rules = label_rules(labels, self.scheme, self.forbidden, targets)
+        self.scheme_ = found_scheme(labels, self.scheme, targets)
+        rules = label_rules(labels, self.scheme_, self.forbidden)
         space = restricted(one_per_label(len(labels)), rules)
+        check_rules(rules, labels, targets)
         return second_order(space) if self.order == 2 else space
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:

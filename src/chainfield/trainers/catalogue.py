@@ -43,6 +43,13 @@ def make_trainer(
     "averaged" is stochastic gradient descent whose iterates are averaged from pass ``average_from`` on (0: from the
     beginning). For a perceptron objective, which is not smooth, the step is constant: the averaged perceptron.
     """
+    for what, value, users in (
+        ("learning_rate", rate, ("sgd", "averaged", "adam")),
+        ("batch_size", batch_size, ("sgd", "averaged", "adam")),
+        ("average_from", average_from, ("sgd", "averaged")),
+    ):
+        if value is not None and name in TRAINERS and name not in users:
+            raise ConfigError(f"{what} has no effect with trainer={name!r}; it belongs to {', '.join(users)}.")
     common: dict[str, Any] = {"max_iter": max_iter, "tol": tol}
     stochastic = common | {"seed": seed}
     options: dict[str, tuple[type[Trainer[Any]], dict[str, Any]]] = {
