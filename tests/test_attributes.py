@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chainfield.errors import DataError
+from chainfield.features import NamedFeatures
 from chainfield.features.attributes import attributes, sequence_attributes
 
 # CRFsuite cuts names at a NUL character, being written in C; here it is a character like any other.
@@ -84,3 +85,14 @@ def test_sequences_name_the_position():
     for items in ("word", {"a": 1}):
         with pytest.raises(DataError, match="a sequence must be a list of items"):
             sequence_attributes(items)
+
+
+def test_lists_of_strings_are_encoded_like_everything_else():
+    lists = [[["a", "b"], ["c"]], [[], ["b", "b"]]]
+    same = [[{"a": 1.0, "b": True}, {"c": 1}], [{}, ("b", "b")]]
+    first, second = NamedFeatures(), NamedFeatures()
+    for one, other in ((first.learn(lists), second.learn(same)), (first.encode(lists), second.encode(same))):
+        assert one.sparse.indices.tolist() == other.sparse.indices.tolist() == [0, 1, 2, 1, 1]
+        assert one.sparse.indptr.tolist() == other.sparse.indptr.tolist() == [0, 2, 3, 3, 5]
+        assert one.offsets.tolist() == other.offsets.tolist() == [0, 2, 4]
+    assert first.encode([[["unknown", "c"]]]).sparse.indices.tolist() == [2]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from chainfield.features.attributes import sequence_attributes
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
+
+_STRINGS = {str}
+_UNKNOWN = repeat(-1)
 
 
 @final
@@ -70,26 +73,39 @@ class NamedFeatures(FeatureMap):
 
 
 def _encode(sequences: Sequence[Any], ids: dict[str, int], *, grow: bool) -> Batch:
-    indptr, indices, values = array("q", [0]), array("i"), array("d")
-    lengths, plain = [], True
+    indices: list[int] = []
+    values: list[float] = []
+    lengths: list[int] = []
+    ends: list[int] = []
     get = ids.get
     for s, sequence in enumerate(sequences):
         items = sequence.to_dict("records") if hasattr(sequence, "to_dict") else sequence
+        if isinstance(items, list) and all(type(item) is list and set(map(type, item)) <= _STRINGS for item in items):
+            # Lists of strings, the most frequent case, need no more than a look-up.
+            for item in items:
+                if grow:
+                    known = [ids.setdefault(name, len(ids)) for name in item]
+                else:
+                    known = [number for number in map(get, item, _UNKNOWN) if number >= 0]
+                indices += known
+                values += [1.0] * len(known)
+                ends.append(len(indices))
+            lengths.append(len(items))
+            continue
         found = sequence_attributes(items, f"Sequence {s}")
-        lengths.append(len(found))
-        for item in found:
-            for name, value in item:
+        for attributes in found:
+            for name, value in attributes:
                 number = ids.setdefault(name, len(ids)) if grow else get(name, -1)
                 if number >= 0:
                     indices.append(number)
                     values.append(value)
-                    plain = plain and value == 1.0
-            indptr.append(len(indices))
-    numbers = None if plain else np.frombuffer(values, np.float64).copy()
+            ends.append(len(indices))
+        lengths.append(len(found))
+    numbers_given = np.array(values, np.float64)
     sparse = Sparse(
-        np.frombuffer(indptr, np.int64).copy(),
-        np.frombuffer(indices, np.int32).copy() if len(indices) else np.empty(0, np.int32),
-        numbers,
+        np.array([0, *ends], np.int64),
+        np.array(indices, np.int32),
+        None if bool((numbers_given == 1.0).all()) else numbers_given,
         len(ids),
     )
     return Batch(offsets_of(lengths), sparse)
