@@ -26,8 +26,6 @@ from test_commands import corpus_text, run
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 DOCS = ROOT / "docs"
-# Written by the benchmarks and the papers harness, perhaps not yet.
-LATER = {"benchmarks/RESULTS.md", "papers/RESULTS.md"}
 
 
 def page_name(page: Path) -> str:
@@ -110,8 +108,6 @@ def test_links_lead_somewhere(page: Path) -> None:
             continue
         name, _, anchor = target.partition("#")
         path = (page.parent / name).resolve() if name else page
-        if path.is_relative_to(ROOT) and path.relative_to(ROOT).as_posix() in LATER:
-            continue
         assert path.exists(), f"{page_name(page)}: {target} does not exist"
         if anchor:
             assert anchor in anchors(path), f"{page_name(page)}: {target}: no such heading"

@@ -16,7 +16,7 @@ from .measure import Measurements, middle, timed
 
 NAME = "train-conll2000"
 ABOUT = "reading, encoding and training on CoNLL-2000 with 19 templates, against python-crfsuite"
-REPEATS = 3
+REPEATS = 2
 TARGET = 1.001 * OPTIMUM
 
 

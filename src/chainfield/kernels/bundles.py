@@ -36,6 +36,18 @@ def exp_scalar(x: float) -> float:
     return np.exp(x) if x >= -700.0 else 0.0
 
 
+@inner
+def largest(values: Any, first: int, n: int) -> float:
+    """The largest of n values; -inf for none, NaN if there is one."""
+    top = -np.inf
+    for i in range(n):
+        value = get(values, first + i)
+        if value != value:
+            return value
+        top = max(top, value)
+    return top
+
+
 @part
 def spread(graph: Any, edge: Any, e: int, shift: float, fill: float, logs: bool, out: Any, back: Any) -> None:
     """Edge scores edge[e:e+E] into the bundle layouts; ``logs`` keeps them as they are, else exp(score - shift)."""

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .bundles import aligned, push_max, spread
+from .bundles import aligned, largest, push_max, spread
 from .jit import inner, kernel, part
-from .sum import largest
 from .vector import LANES, add, get, load, load_part, put, splat, store, store_part
 
 # Scores are brought back to zero every so many steps, so that they keep their digits on long sequences.

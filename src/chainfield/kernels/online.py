@@ -13,8 +13,9 @@ import numpy as np
 from .bundles import aligned, spread
 from .jit import kernel, part
 from .linear import gather_window, scatter_position
+from .logspace import log_backward, log_forward
 from .max import best_path
-from .sum import backward, forward, log_backward, log_forward, make_work, prepare_edges
+from .sum import backward, forward, make_work, prepare_edges
 from .vector import get, put
 
 

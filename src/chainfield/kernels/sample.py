@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .jit import inner, kernel
-from .sum import log_forward
+from .logspace import log_forward
 
 
 @inner

@@ -2,13 +2,8 @@
 
 from chainfield.fitted import Tagger
 
-from .estimator import ChainTagger, load
+from .estimator import ChainTagger
 from .linear_crf import LinearCRF
+from .loading import MODELS, load
 
-#: Estimators by class name, as model files name them.
-ESTIMATORS: dict[str, type[ChainTagger]] = {"LinearCRF": LinearCRF}
-
-#: Estimators by the name that the command line gives them.
-MODELS: dict[str, type[ChainTagger]] = {"linear": LinearCRF}
-
-__all__ = ["ESTIMATORS", "MODELS", "ChainTagger", "LinearCRF", "Tagger", "load"]
+__all__ = ["MODELS", "ChainTagger", "LinearCRF", "Tagger", "load"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import numbers
 import os
 import warnings
 from abc import ABC, abstractmethod
@@ -17,16 +16,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
-from chainfield.errors import ConfigError, ConvergenceWarning, DataError, DataWarning, ModelFileError
+from chainfield.errors import ConfigError, ConvergenceWarning, DataError, DataWarning
 from chainfield.features.batch import Batch
 from chainfield.features.map import offsets_of
 from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
 from chainfield.files.container import check_writable
-from chainfield.files.model import load_tagger, save_tagger
-from chainfield.files.values import from_json, to_json
+from chainfield.files.model import save_tagger
+from chainfield.files.values import to_json
 from chainfield.fitted import Confidence, Explanation, Tagger, confidences, explain, names
-from chainfield.metrics import span_f1, token_accuracy
-from chainfield.metrics.scores import has_spans
 from chainfield.objectives import Targets, hamming_cost, objective_named
 from chainfield.parallel import count_jobs, one_blas_thread
 from chainfield.potentials import Clamp
@@ -37,7 +34,9 @@ from chainfield.tasks import Tagging, check_lengths, labels_in, ordered_labels
 from chainfield.trainers import Progress, begin, make_trainer, resolve_trainer, run
 
 from .compose import Material, with_pairs
-from .inputs import as_template, choose_map, len_of, split_sequences
+from .development import check_development, dev_scorer
+from .inputs import as_template, choose_map, split_sequences
+from .settings import check_settings, seed_of
 from .transfer import carry_over
 
 Float = NDArray[np.float64]
@@ -104,7 +103,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         ``checkpoint``: a file that is written every few seconds, from which ``resume=True`` continues.
         """
         previous = getattr(self, "tagger_", None) if self.warm_start else None
-        development = self._development(X_dev, y_dev)
+        development = check_development(X_dev, y_dev)
         self._fit(
             split_sequences(X, lengths), split_sequences(y, lengths, "y"), sample_weight, previous, (), False,
             development, callback, checkpoint, resume,
@@ -136,7 +135,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
     ) -> None:
-        self._check_settings()
+        check_settings(self)
         # A copy: the fitted model stays as it is, whatever happens on the way to the next one.
         features = choose_map(sequences, self.template) if previous is None else copy.deepcopy(previous.features)
         old = previous.task.labels if previous is not None else ()
@@ -168,7 +167,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         chain = self._chain(material, space)
         seen = batch.n_sequences + (self.n_sequences_seen_ if partial and previous is not None else 0)
         problem = self._problem(chain, material.batch, clamp, labels, sample_weight, batch.n_sequences / seen)
-        seed = self._seed()
+        seed = seed_of(self.random_state)
         theta = chain.start(np.random.default_rng(seed))
         if previous is not None:
             carry_over(previous, chain, labels, theta, material.numbers)
@@ -213,7 +212,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
                     trainer,
                     problem,
                     session,
-                    dev_score=None if development is None else _dev_scorer(make, *development, labels),
+                    dev_score=None if development is None else dev_scorer(make, *development, labels),
                     patience=self.patience,
                     watch=callback if callback is not None else _printer if self.verbose else None,
                     save=save,
@@ -233,55 +232,6 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def _development(self, X_dev: Any, y_dev: Any) -> tuple[Sequence[Any], Sequence[Any]] | None:
-        if X_dev is None and y_dev is None:
-            return None
-        if X_dev is None or y_dev is None:
-            raise DataError(f"X_dev and y_dev go together, but {'X_dev' if X_dev is None else 'y_dev'} is missing.")
-        sequences, truth = split_sequences(X_dev, None, "X_dev"), split_sequences(y_dev, None, "y_dev")
-        if len(sequences) != len(truth):
-            raise DataError(f"X_dev has {len(sequences)} sequences, but y_dev has {len(truth)}.")
-        for s, (x, t) in enumerate(zip(sequences, truth, strict=True)):
-            if len_of(x) != len(t):
-                raise DataError(f"X_dev: sequence {s} has {len_of(x)} positions but {len(t)} labels.")
-        return sequences, truth
-
-    def _check_settings(self) -> None:
-        objective_named(self.objective)
-
-        def demand(name: str, low: float, kinds: Any, optional: bool, strict: bool = False) -> None:
-            value: Any = getattr(self, name)
-            if value is None and optional:
-                return
-            fits = isinstance(value, kinds) and not isinstance(value, bool) and np.isfinite(float(value))
-            if not fits or value < low or (strict and value == low):
-                what = "a whole number" if kinds is numbers.Integral else "a number"
-                raise ConfigError(
-                    f"{name} is {value!r}; {what} {'above' if strict else 'of at least'} {low:g} is expected."
-                )
-
-        for name in ("min_count", "margin", "l1"):
-            demand(name, 0, numbers.Integral if name == "min_count" else numbers.Real, False)
-        demand("l2", 0, numbers.Real, True)
-        for name in ("max_iter", "batch_size"):
-            demand(name, 1, numbers.Integral, True)
-        for name in ("average_from", "patience"):
-            demand(name, 0, numbers.Integral, True)
-        for name in ("tol", "learning_rate"):
-            demand(name, 0, numbers.Real, True, strict=True)
-
-    def _seed(self) -> int:
-        state = self.random_state
-        if state is None:
-            return 0
-        if isinstance(state, np.random.RandomState):
-            return int(state.randint(2**31 - 1))
-        if isinstance(state, np.random.Generator):
-            return int(state.integers(2**31 - 1))
-        if not isinstance(state, numbers.Integral) or state < 0:
-            raise ConfigError(f"random_state is {state!r}; a whole number of at least 0 is expected.")
-        return int(state)
 
     def _problem(
         self,
@@ -423,7 +373,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         settings = {}
         for key, value in self.get_params(deep=False).items():
             if key == "random_state":
-                value = self._seed() if isinstance(value, int | None) else None
+                value = seed_of(self.random_state) if isinstance(value, int | None) else None
             elif key in left_out:
                 continue
             elif key == "template" and value is not None:
@@ -451,42 +401,3 @@ def _printer(progress: Progress) -> None:
     if progress.dev_score is not None:
         parts.append(f"dev {progress.dev_score:.4f}")
     print("  ".join([*parts, f"{progress.seconds:.1f} s"]))
-
-
-def _dev_scorer(
-    make: Callable[[Float], Tagger], sequences: Sequence[Any], truth: Sequence[Any], labels: tuple[Any, ...]
-) -> Callable[[Float], float]:
-    """Span F1 where labels stand for spans, else token accuracy."""
-    batch: Batch | None = None
-    textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
-
-    def score(theta: Float) -> float:
-        nonlocal batch
-        tagger = make(theta)
-        batch = tagger.features.encode(sequences) if batch is None else batch
-        guess = tagger.decode(batch)
-        # Where the truth is not known, nothing is counted against the prediction.
-        known = [[p if t is None else t for t, p in zip(*pair, strict=True)] for pair in zip(truth, guess, strict=True)]
-        return span_f1(known, guess) if textual else token_accuracy(known, guess)
-
-    return score
-
-
-def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> ChainTagger:
-    """Read a model file: the estimator that was saved, ready to predict."""
-    from . import ESTIMATORS
-
-    tagger, about = load_tagger(path, count_jobs(n_jobs))
-    kind = ESTIMATORS.get(about.get("class", "LinearCRF"))
-    if kind is None:
-        raise ModelFileError(f"{path} was trained by {about['class']!r}, which this chainfield does not know.")
-    known = set(kind().get_params(deep=False))
-    try:
-        settings = {k: from_json(v) for k, v in dict(about.get("settings", {})).items() if k in known}
-    except (ValueError, TypeError) as error:
-        raise ModelFileError(f"{path} has settings that cannot be read: {error}.") from None
-    estimator = kind(**settings)
-    estimator.n_jobs = n_jobs
-    estimator.tagger_ = tagger
-    estimator.n_sequences_seen_ = int(about.get("n_sequences_seen", 0))
-    return estimator

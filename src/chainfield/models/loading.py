@@ -1,0 +1,34 @@
+"""From a model file back to the estimator that was saved."""
+
+from __future__ import annotations
+
+import os
+
+from chainfield.errors import ModelFileError
+from chainfield.files.model import load_tagger
+from chainfield.files.values import from_json
+from chainfield.parallel import count_jobs
+
+from .estimator import ChainTagger
+from .linear_crf import LinearCRF
+
+#: Models by the name that the command line gives them; files name them by their class.
+MODELS: dict[str, type[ChainTagger]] = {"linear": LinearCRF}
+
+
+def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> ChainTagger:
+    """Read a model file: the estimator that was saved, ready to predict."""
+    tagger, about = load_tagger(path, count_jobs(n_jobs))
+    kind = {model.__name__: model for model in MODELS.values()}.get(about.get("class", "LinearCRF"))
+    if kind is None:
+        raise ModelFileError(f"{path} was trained by {about['class']!r}, which this chainfield does not know.")
+    known = set(kind().get_params(deep=False))
+    try:
+        settings = {k: from_json(v) for k, v in dict(about.get("settings", {})).items() if k in known}
+    except (ValueError, TypeError) as error:
+        raise ModelFileError(f"{path} has settings that cannot be read: {error}.") from None
+    estimator = kind(**settings)
+    estimator.n_jobs = n_jobs
+    estimator.tagger_ = tagger
+    estimator.n_sequences_seen_ = int(about.get("n_sequences_seen", 0))
+    return estimator
