@@ -26,7 +26,7 @@ DENSE = [np.arange(2.0 * len(y)).reshape(-1, 2) for y in Y]
 CSR = [sparse.csr_array(x + 1) for x in DENSE]
 
 
-def refused(kind, call, *parts):
+def assert_refused(kind, call, *parts):
     """The call is refused with this class of error, in one sentence or two that contain all parts."""
     with pytest.raises(Exception) as caught:
         call()
@@ -67,48 +67,50 @@ def test_the_good_data_are_good():
 
 
 def test_different_numbers_of_sequences():
-    refused(DataError, lambda: fit(X, Y[:2]), "3 sequences", "labels for 2")
-    refused(DataError, lambda: fit(X[:2], Y), "2 sequences", "labels for 3")
+    assert_refused(DataError, lambda: fit(X, Y[:2]), "3 sequences", "labels for 2")
+    assert_refused(DataError, lambda: fit(X[:2], Y), "2 sequences", "labels for 3")
 
 
 def test_different_lengths_name_the_sequence():
-    refused(DataError, lambda: fit(X, changed(Y, 2, ["O", "O"])), "Sequence 2", "3 positions", "2 labels")
-    refused(DataError, lambda: fit(X, changed(Y, 1, [])), "Sequence 1", "1 position", "0 labels")
+    assert_refused(DataError, lambda: fit(X, changed(Y, 2, ["O", "O"])), "Sequence 2", "3 positions", "2 labels")
+    assert_refused(DataError, lambda: fit(X, changed(Y, 1, [])), "Sequence 1", "1 position", "0 labels")
     model = fit()
-    refused(DataError, lambda: model.log_likelihood(X, changed(Y, 0, ["O"])), "Sequence 0", "1 labels")
-    refused(DataError, lambda: model.predict(X, changed(Y, 0, ["O"])), "Sequence 0", "1 labels")
-    refused(DataError, lambda: model.predict(X, Y[:1]), "3 sequences", "labels for 1")
+    assert_refused(DataError, lambda: model.log_likelihood(X, changed(Y, 0, ["O"])), "Sequence 0", "1 labels")
+    assert_refused(DataError, lambda: model.predict(X, changed(Y, 0, ["O"])), "Sequence 0", "1 labels")
+    assert_refused(DataError, lambda: model.predict(X, Y[:1]), "3 sequences", "labels for 1")
 
 
 def test_score_checks_lengths():
     model = fit()
-    refused(DataError, lambda: model.score(X, Y[:2]), "3 sequences")
-    refused(DataError, lambda: model.score(X, changed(Y, 0, ["O"])), "Sequence 0")
+    assert_refused(DataError, lambda: model.score(X, Y[:2]), "3 sequences")
+    assert_refused(DataError, lambda: model.score(X, changed(Y, 0, ["O"])), "Sequence 0")
 
 
 def test_lengths_that_do_not_add_up():
     whole, labels = np.concatenate(DENSE), [label for y in Y for label in y]
-    refused(DataError, lambda: fit(whole, labels, lengths=[2, 1, 4]), "lengths add up to 7", "X has 6 positions")
-    refused(DataError, lambda: fit(whole, labels[:-1], lengths=[2, 1, 3]), "lengths add up to 6", "y has 5 positions")
+    assert_refused(DataError, lambda: fit(whole, labels, lengths=[2, 1, 4]), "lengths add up to 7", "X has 6 positions")
+    assert_refused(
+        DataError, lambda: fit(whole, labels[:-1], lengths=[2, 1, 3]), "lengths add up to 6", "y has 5 positions"
+    )
 
 
 def test_negative_lengths():
     whole, labels = np.concatenate(DENSE), [label for y in Y for label in y]
-    refused(DataError, lambda: fit(whole, labels, lengths=[2, -1, 5]), "-1|negative")
+    assert_refused(DataError, lambda: fit(whole, labels, lengths=[2, -1, 5]), "-1|negative")
 
 
 @pytest.mark.parametrize("data", [[], [[], []], [np.empty((0, 2))], np.empty((0, 2, 2))], ids=repr)
 def test_nothing_to_learn_from(data):
-    refused(DataError, lambda: fit(data, [[] for _ in data]), "nothing to learn from")
+    assert_refused(DataError, lambda: fit(data, [[] for _ in data]), "nothing to learn from")
 
 
 def test_no_label_is_known():
-    refused(DataError, lambda: fit(X, [[None] * len(y) for y in Y]), "no label", "at least one position")
-    refused(DataError, lambda: fit(X, [[set()] * len(y) for y in Y]), "no label")
+    assert_refused(DataError, lambda: fit(X, [[None] * len(y) for y in Y]), "no label", "at least one position")
+    assert_refused(DataError, lambda: fit(X, [[set()] * len(y) for y in Y]), "no label")
 
 
 def test_sets_of_no_label():
-    refused(NoPathError, lambda: fit(X, changed(Y, 2, ["O", set(), "O"])), "Sequence 2")
+    assert_refused(NoPathError, lambda: fit(X, changed(Y, 2, ["O", set(), "O"])), "Sequence 2")
 
 
 # ---- values ------------------------------------------------------------------------------------------------------
@@ -123,17 +125,17 @@ def test_numbers_that_are_none(bad):
     dicts = changed(X, 2, [{"w": "a"}, {"w": "c", "v": bad}, {"w": "b"}])
     nested = changed(X, 2, [{"w": "a"}, {"w": {"c": bad}}, {"w": "b"}])
     for good, data in ((DENSE, dense), (CSR, matrices), (X, dicts), (X, nested)):
-        refused(DataError, lambda data=data: fit(data), *place)
+        assert_refused(DataError, lambda data=data: fit(data), *place)
         model = fit(good)
         for call in (model.predict, model.predict_marginals, model.predict_n_best, model.predict_confidence):
-            refused(DataError, lambda call=call, data=data: call(data), *place)
-        refused(DataError, lambda model=model, data=data: model.partial_fit(data, Y), *place)
+            assert_refused(DataError, lambda call=call, data=data: call(data), *place)
+        assert_refused(DataError, lambda model=model, data=data: model.partial_fit(data, Y), *place)
 
 
 def test_bad_labels():
-    refused(DataError, lambda: fit(X, changed(Y, 1, [float("nan")])), "NaN", "None")
-    refused(DataError, lambda: fit(X, changed(Y, 1, [["O"]])), "hashable")
-    refused(
+    assert_refused(DataError, lambda: fit(X, changed(Y, 1, [float("nan")])), "NaN", "None")
+    assert_refused(DataError, lambda: fit(X, changed(Y, 1, [["O"]])), "hashable")
+    assert_refused(
         DataError, lambda: fit(X, changed(Y, 1, "O")), r"y: sequence 1 is 'O' \(str\)", "list with an entry a position"
     )
 
@@ -148,7 +150,7 @@ def test_bad_labels():
     ],
 )
 def test_sample_weights(weights, part):
-    refused(DataError, lambda: fit(X, Y, weights), "sample_weight", part)
+    assert_refused(DataError, lambda: fit(X, Y, weights), "sample_weight", part)
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -157,7 +159,7 @@ def test_a_training_that_runs_away(settings):
     rng = np.random.default_rng(0)
     data = [rng.normal(size=(3, 1)) * 1e150 for _ in range(6)]
     labels = [["a" if v > 0 else "b" for v in rng.normal(size=3)] for _ in data]
-    refused(DivergenceError, lambda: fit(data, labels, learning_rate=1e200, max_iter=5, **settings), "smaller")
+    assert_refused(DivergenceError, lambda: fit(data, labels, learning_rate=1e200, max_iter=5, **settings), "smaller")
 
 
 # ---- types -------------------------------------------------------------------------------------------------------
@@ -166,48 +168,48 @@ def test_a_training_that_runs_away(settings):
 @pytest.mark.parametrize("data", ["abc", b"abc", 3, None, {"w": "a"}], ids=repr)
 def test_x_that_is_no_list(data):
     what = re.escape(f"X is {data!r} ({type(data).__name__})")
-    refused(DataError, lambda: fit(data), what, "list of sequences")
-    refused(DataError, lambda: fit().predict(data), what, "list of sequences")
+    assert_refused(DataError, lambda: fit(data), what, "list of sequences")
+    assert_refused(DataError, lambda: fit().predict(data), what, "list of sequences")
 
 
 @pytest.mark.parametrize("labels", ["abc", 3, None], ids=repr)
 def test_y_that_is_no_list(labels):
     what = re.escape(f"y is {labels!r} ({type(labels).__name__})")
-    refused(DataError, lambda: fit(X, labels), what, "list of sequences")
+    assert_refused(DataError, lambda: fit(X, labels), what, "list of sequences")
 
 
 def test_one_matrix_needs_lengths():
     for matrix in (np.ones((6, 2)), sparse.csr_array(np.ones((6, 2)))):
-        refused(DataError, lambda matrix=matrix: fit(matrix, [["a"] * 6]), "one matrix", "lengths=")
+        assert_refused(DataError, lambda matrix=matrix: fit(matrix, [["a"] * 6]), "one matrix", "lengths=")
 
 
 def test_flat_lists_are_not_sequences():
     entries = "list with an entry a position"
-    refused(DataError, lambda: fit([1.0, 2.0], [["a"], ["b"]]), r"X: sequence 0 is 1\.0 \(float\)", entries)
-    refused(DataError, lambda: fit(X, ["O", "B-X", "O"]), r"y: sequence 0 is 'O' \(str\)", entries)
-    refused(DataError, lambda: fit([np.ones(2)], [["a", "b"]]), "Sequence 0", "shape")
+    assert_refused(DataError, lambda: fit([1.0, 2.0], [["a"], ["b"]]), r"X: sequence 0 is 1\.0 \(float\)", entries)
+    assert_refused(DataError, lambda: fit(X, ["O", "B-X", "O"]), r"y: sequence 0 is 'O' \(str\)", entries)
+    assert_refused(DataError, lambda: fit([np.ones(2)], [["a", "b"]]), "Sequence 0", "shape")
     model = fit()
-    refused(DataError, lambda: model.predict(X[0]), r"X: sequence 0 is {'w': 'a'} \(dict\)", entries)
-    refused(DataError, lambda: model.predict(["ab"]), r"X: sequence 0 is 'ab' \(str\)", entries)
-    refused(DataError, lambda: model.explain(X), "position 0", "strings")
+    assert_refused(DataError, lambda: model.predict(X[0]), r"X: sequence 0 is {'w': 'a'} \(dict\)", entries)
+    assert_refused(DataError, lambda: model.predict(["ab"]), r"X: sequence 0 is 'ab' \(str\)", entries)
+    assert_refused(DataError, lambda: model.explain(X), "position 0", "strings")
 
 
 def test_one_sequence_of_dicts_in_place_of_a_list_of_them():
-    refused(DataError, lambda: fit(X[0], ["O", "B-X"]), "(?i)sequence")
-    refused(DataError, lambda: fit(X[0], [["O"], ["B-X"]]), "(?i)sequence")
+    assert_refused(DataError, lambda: fit(X[0], ["O", "B-X"]), "(?i)sequence")
+    assert_refused(DataError, lambda: fit(X[0], [["O"], ["B-X"]]), "(?i)sequence")
 
 
 def test_strings_are_not_sequences_of_words():
-    refused(DataError, lambda: fit(["ab", "c"], [["O", "B-X"], ["O"]]), "(?i)sequence 0", "string|str")
+    assert_refused(DataError, lambda: fit(["ab", "c"], [["O", "B-X"], ["O"]]), "(?i)sequence 0", "string|str")
 
 
 def test_a_string_is_not_a_list_of_words_at_prediction():
     model = fit(WORDS)
-    refused(DataError, lambda: model.predict(["abc"]), r"X: sequence 0 is 'abc' \(str\)")
+    assert_refused(DataError, lambda: model.predict(["abc"]), r"X: sequence 0 is 'abc' \(str\)")
 
 
 def test_flat_numbers_as_labels():
-    refused(DataError, lambda: fit(X, [0, 1, 0]), "(?i)sequence 0")
+    assert_refused(DataError, lambda: fit(X, [0, 1, 0]), "(?i)sequence 0")
 
 
 @pytest.mark.parametrize("where", ["X", "words", "y", "given"])
@@ -219,73 +221,83 @@ def test_none_in_place_of_a_sequence(where):
         "y": lambda: fit(X, changed(Y, 1, None)),
         "given": lambda: model.predict(X, changed(Y, 1, None)),
     }
-    refused(DataError, calls[where], "(?i)sequence 1")
+    assert_refused(DataError, calls[where], "(?i)sequence 1")
 
 
 def test_one_kind_of_input_at_a_time():
-    refused(DataError, lambda: fit(changed(DENSE, 2, X[2])), "Sequence 2", "numbers")
-    refused(DataError, lambda: fit(changed(CSR, 2, DENSE[2])), "Sequence 2", "sparse")
-    refused(DataError, lambda: fit(changed(X, 2, DENSE[2])), "Sequence 2, position 0", "strings")
-    refused(DataError, lambda: fit(changed(WORDS, 2, X[2])), "Sequence 2, position 0: {'w': 'a'} is not", "a string")
-    refused(DataError, lambda: fit(changed(ROWS, 2, WORDS[2])), "Sequence 2, position 0: 'a' is not a row", "tuple")
+    assert_refused(DataError, lambda: fit(changed(DENSE, 2, X[2])), "Sequence 2", "numbers")
+    assert_refused(DataError, lambda: fit(changed(CSR, 2, DENSE[2])), "Sequence 2", "sparse")
+    assert_refused(DataError, lambda: fit(changed(X, 2, DENSE[2])), "Sequence 2, position 0", "strings")
+    assert_refused(
+        DataError, lambda: fit(changed(WORDS, 2, X[2])), "Sequence 2, position 0: {'w': 'a'} is not", "a string"
+    )
+    assert_refused(
+        DataError, lambda: fit(changed(ROWS, 2, WORDS[2])), "Sequence 2, position 0: 'a' is not a row", "tuple"
+    )
 
 
 def test_words_are_not_rows_of_letters():
-    refused(DataError, lambda: fit(changed(ROWS, 1, ["ab"])), "Sequence 1, position 0")
+    assert_refused(DataError, lambda: fit(changed(ROWS, 1, ["ab"])), "Sequence 1, position 0")
 
 
 @pytest.mark.parametrize("row", [None, 3], ids=repr)
 def test_rows_that_are_no_rows(row):
-    refused(DataError, lambda: fit(changed(ROWS, 1, [row])), "Sequence 1, position 0")
+    assert_refused(DataError, lambda: fit(changed(ROWS, 1, [row])), "Sequence 1, position 0")
 
 
 def test_items_of_the_wrong_type():
-    refused(DataError, lambda: fit(changed(X, 2, [{"w": "a"}, "c", {"w": "b"}])), "Sequence 2, position 1", "dict")
-    refused(DataError, lambda: fit(changed(X, 2, [{"w": "a"}, 3, {"w": "b"}])), "Sequence 2, position 1", "dict")
-    refused(DataError, lambda: fit(changed(X, 1, [{"w": None}])), "Sequence 1, position 0", "'w'", "None")
-    refused(DataError, lambda: fit(changed(X, 1, [{3: "a"}])), "Sequence 1, position 0", "strings")
+    assert_refused(
+        DataError, lambda: fit(changed(X, 2, [{"w": "a"}, "c", {"w": "b"}])), "Sequence 2, position 1", "dict"
+    )
+    assert_refused(DataError, lambda: fit(changed(X, 2, [{"w": "a"}, 3, {"w": "b"}])), "Sequence 2, position 1", "dict")
+    assert_refused(DataError, lambda: fit(changed(X, 1, [{"w": None}])), "Sequence 1, position 0", "'w'", "None")
+    assert_refused(DataError, lambda: fit(changed(X, 1, [{3: "a"}])), "Sequence 1, position 0", "strings")
 
 
 # ---- columns and templates ---------------------------------------------------------------------------------------
 
 
 def test_rows_of_different_widths():
-    refused(
+    assert_refused(
         DataError, lambda: fit(changed(ROWS, 2, [("a", "y"), ("c",), ("b", "x")])), "Sequence 2, position 1", "1 col"
     )
-    refused(DataError, lambda: fit(changed(DENSE, 2, np.ones((3, 5)))), "Sequence 2 has 5 columns; expected 2")
+    assert_refused(DataError, lambda: fit(changed(DENSE, 2, np.ones((3, 5)))), "Sequence 2 has 5 columns; expected 2")
     wide = sparse.csr_array(np.ones((3, 5)))
-    refused(DataError, lambda: fit(changed(CSR, 2, wide)), "Sequence 2 has 5 columns; expected 2")
-    refused(DataError, lambda: fit(changed(DENSE, 2, [[1.0, 2.0], [3.0], [4.0, 5.0]])), "Sequence 2", "numbers")
+    assert_refused(DataError, lambda: fit(changed(CSR, 2, wide)), "Sequence 2 has 5 columns; expected 2")
+    assert_refused(DataError, lambda: fit(changed(DENSE, 2, [[1.0, 2.0], [3.0], [4.0, 5.0]])), "Sequence 2", "numbers")
 
 
 def test_other_columns_at_prediction():
     model = fit(DENSE)
-    refused(
+    assert_refused(
         DataError, lambda: model.predict([np.ones((2, 2)), np.ones((1, 3))]), "Sequence 1 has 3 columns; expected 2"
     )
-    refused(DataError, lambda: model.predict([np.ones(2)]), "Sequence 0 has shape")
+    assert_refused(DataError, lambda: model.predict([np.ones(2)]), "Sequence 0 has shape")
     model = fit(CSR)
-    refused(DataError, lambda: model.predict([sparse.csr_array((2, 3))]), "Sequence 0 has 3 columns; expected 2")
+    assert_refused(DataError, lambda: model.predict([sparse.csr_array((2, 3))]), "Sequence 0 has 3 columns; expected 2")
     model = fit(ROWS)
-    refused(DataError, lambda: model.predict([[("a", "b", "c")]]), "Sequence 0, position 0: there are 3 columns; 2")
-    refused(DataError, lambda: model.predict(WORDS), "Sequence 0, position 0: 'a' is not a row", "tuple")
+    assert_refused(
+        DataError, lambda: model.predict([[("a", "b", "c")]]), "Sequence 0, position 0: there are 3 columns; 2"
+    )
+    assert_refused(DataError, lambda: model.predict(WORDS), "Sequence 0, position 0: 'a' is not a row", "tuple")
 
 
 def test_a_template_that_asks_for_a_missing_column():
-    refused(DataError, lambda: fit(ROWS, template="U0:%x[0,0]\nU1:%x[0,2]\nB\n"), "line 2", "column 2", "2 columns")
-    refused(DataError, lambda: fit(WORDS, template="U0:%x[0,1]\n"), "line 1", "column 1", "only column 0")
+    assert_refused(
+        DataError, lambda: fit(ROWS, template="U0:%x[0,0]\nU1:%x[0,2]\nB\n"), "line 2", "column 2", "2 columns"
+    )
+    assert_refused(DataError, lambda: fit(WORDS, template="U0:%x[0,1]\n"), "line 1", "column 1", "only column 0")
 
 
 def test_templates_that_cannot_be_used():
-    refused(ConfigError, lambda: fit(X, template="U0:%x[0,0]\n"), "template needs rows of columns", "dict")
-    refused(ConfigError, lambda: fit(ROWS, template="U0:%x[0\nB\n"), "line 1")
-    refused(ConfigError, lambda: fit(ROWS, template="# nothing\n"), "no template")
-    refused(FileNotFoundError, lambda: fit(ROWS, template="nowhere.template"), "nowhere.template")
+    assert_refused(ConfigError, lambda: fit(X, template="U0:%x[0,0]\n"), "template needs rows of columns", "dict")
+    assert_refused(ConfigError, lambda: fit(ROWS, template="U0:%x[0\nB\n"), "line 1")
+    assert_refused(ConfigError, lambda: fit(ROWS, template="# nothing\n"), "no template")
+    assert_refused(FileNotFoundError, lambda: fit(ROWS, template="nowhere.template"), "nowhere.template")
 
 
 def test_a_template_of_the_wrong_type():
-    refused(ConfigError, lambda: fit(ROWS, template=3), "template")
+    assert_refused(ConfigError, lambda: fit(ROWS, template=3), "template")
 
 
 # ---- settings ----------------------------------------------------------------------------------------------------
@@ -324,43 +336,43 @@ def test_a_template_of_the_wrong_type():
     ids=str,
 )
 def test_settings_that_cannot_be(settings, parts):
-    refused(ConfigError, lambda: fit(**settings), *parts)
+    assert_refused(ConfigError, lambda: fit(**settings), *parts)
 
 
 @pytest.mark.parametrize("trainer", ["sgd", "adam", "averaged"])
 @pytest.mark.parametrize("size", [0, -1])
 def test_batch_sizes(size, trainer):
-    refused(ConfigError, lambda: fit(trainer=trainer, batch_size=size), f"batch_size is {size}")
+    assert_refused(ConfigError, lambda: fit(trainer=trainer, batch_size=size), f"batch_size is {size}")
 
 
 @pytest.mark.parametrize("settings", [{"patience": -1}, {"average_from": -1, "trainer": "averaged"}], ids=str)
 def test_negative_counts(settings):
-    refused(ConfigError, lambda: fit(**settings), f"{next(iter(settings))} is -1")
+    assert_refused(ConfigError, lambda: fit(**settings), f"{next(iter(settings))} is -1")
 
 
 @pytest.mark.parametrize("settings", [{"l2": "a"}, {"max_iter": "a"}, {"min_count": None}, {"tol": "a"}], ids=str)
 def test_settings_of_the_wrong_type(settings):
-    refused(ConfigError, lambda: fit(**settings), f"{next(iter(settings))} is ")
+    assert_refused(ConfigError, lambda: fit(**settings), f"{next(iter(settings))} is ")
 
 
 @pytest.mark.parametrize("seed", [-1, "x"], ids=repr)
 def test_seeds_that_cannot_be(seed):
-    refused(ConfigError, lambda: fit(random_state=seed), "random_state")
+    assert_refused(ConfigError, lambda: fit(random_state=seed), "random_state")
 
 
 def test_a_scheme_needs_labels_that_are_strings():
-    refused(ConfigError, lambda: fit(X, [[1, 2], [1], [2, 1, 1]], scheme="bio"), "scheme|string")
+    assert_refused(ConfigError, lambda: fit(X, [[1, 2], [1], [2, 1, 1]], scheme="bio"), "scheme|string")
 
 
 def test_labels_that_no_scheme_has():
-    refused(ConfigError, lambda: fit(X, [["NP", "O"], ["O"], ["NP", "O", "O"]], scheme="bio"), "'NP'", "iob2")
+    assert_refused(ConfigError, lambda: fit(X, [["NP", "O"], ["O"], ["NP", "O", "O"]], scheme="bio"), "'NP'", "iob2")
 
 
 @pytest.mark.parametrize("trainer", ["lbfgs", "sgd", "sdca"])
 @pytest.mark.parametrize("order", [1, 2])
 def test_training_labels_that_break_the_scheme_name_the_sequence(order, trainer):
     broken = changed(Y, 2, ["O", "I-X", "O"])
-    error = refused(
+    error = assert_refused(
         NoPathError,
         lambda: fit(X, broken, scheme="bio", order=order, trainer=trainer),
         "Sequence 2",
@@ -375,7 +387,7 @@ def test_a_wrong_sequence_is_named_by_its_own_number_in_any_shard(monkeypatch):
     monkeypatch.setattr("chainfield.scorers.chain.BLOCK_BYTES", 100)
     labels = changed(Y * 20, 43, ["I-X"])
     for n_jobs in (1, 3):
-        refused(NoPathError, lambda n=n_jobs: fit(X * 20, labels, scheme="bio", n_jobs=n), "Sequence 43")
+        assert_refused(NoPathError, lambda n=n_jobs: fit(X * 20, labels, scheme="bio", n_jobs=n), "Sequence 43")
 
 
 # ---- prediction --------------------------------------------------------------------------------------------------
@@ -384,10 +396,12 @@ def test_a_wrong_sequence_is_named_by_its_own_number_in_any_shard(monkeypatch):
 def test_unknown_labels_in_given():
     model = fit()
     given = changed([[None] * len(y) for y in Y], 2, [None, "B-Z", None])
-    refused(DataError, lambda: model.predict(X, given), "Sequence 2, position 1", "'B-Z'", "'B-X', 'I-X', 'O'")
+    assert_refused(DataError, lambda: model.predict(X, given), "Sequence 2, position 1", "'B-Z'", "'B-X', 'I-X', 'O'")
     given[2][1] = {"O", "B-Z"}
-    refused(DataError, lambda: model.predict_marginals(X, given), "Sequence 2, position 1", "'B-Z'")
-    refused(DataError, lambda: model.log_likelihood(X, changed(Y, 1, ["B-Z"])), "Sequence 1, position 0", "'B-Z'")
+    assert_refused(DataError, lambda: model.predict_marginals(X, given), "Sequence 2, position 1", "'B-Z'")
+    assert_refused(
+        DataError, lambda: model.log_likelihood(X, changed(Y, 1, ["B-Z"])), "Sequence 1, position 0", "'B-Z'"
+    )
 
 
 def test_given_labels_that_leave_no_path(monkeypatch):
@@ -395,25 +409,25 @@ def test_given_labels_that_leave_no_path(monkeypatch):
     model = fit(scheme="bio")
     given = changed([[None] * len(y) for y in Y], 2, ["O", "I-X", None])
     for call in (model.predict, model.predict_marginals):
-        error = refused(NoPathError, lambda call=call: call(X, given), "Sequence 2", "given labels")
+        error = assert_refused(NoPathError, lambda call=call: call(X, given), "Sequence 2", "given labels")
         assert error.sequence == 2
-    refused(NoPathError, lambda: model.predict_n_best(X, given=given), "Sequence 2")
+    assert_refused(NoPathError, lambda: model.predict_n_best(X, given=given), "Sequence 2")
 
 
 def test_no_best_at_all():
     model = fit()
-    refused(ConfigError, lambda: model.predict_n_best(X, n=0), "n ")
+    assert_refused(ConfigError, lambda: model.predict_n_best(X, n=0), "n ")
 
 
 # ---- development data --------------------------------------------------------------------------------------------
 
 
 def test_development_data_come_in_pairs():
-    refused(DataError, lambda: fit(X, Y, X_dev=X), "X_dev and y_dev go together", "missing")
+    assert_refused(DataError, lambda: fit(X, Y, X_dev=X), "X_dev and y_dev go together", "missing")
 
 
 def test_development_labels_without_data():
-    refused(DataError, lambda: fit(X, Y, y_dev=Y), "y_dev")
+    assert_refused(DataError, lambda: fit(X, Y, y_dev=Y), "y_dev")
 
 
 @pytest.mark.parametrize("labels", [Y, [[0, 1], [0], [1, 1, 0]]], ids=["spans", "numbers"])
@@ -421,7 +435,9 @@ def test_development_data_are_checked_before_training(labels):
     seen = []
     model = LinearCRF(max_iter=2, n_jobs=1)
     for wrong in (labels[:2], changed(labels, 1, [])):
-        refused(DataError, lambda y=wrong: model.fit(X, labels, X_dev=X, y_dev=y, callback=seen.append), "(?i)dev")
+        assert_refused(
+            DataError, lambda y=wrong: model.fit(X, labels, X_dev=X, y_dev=y, callback=seen.append), "(?i)dev"
+        )
     assert not seen
     assert not hasattr(model, "tagger_")
 

@@ -94,7 +94,7 @@ def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(*args: object, stdin: bytes = b"") -> str:
+def assert_refused(*args: object, stdin: bytes = b"") -> str:
     """The one line that an error gives."""
     result = run(*args, stdin=stdin)
     assert result.code == 1, result
@@ -586,10 +586,10 @@ def test_training_data_that_cannot_be_used(kind: str, tiny: Path) -> None:
     content, expected = BAD_DATA[kind]
     Path("bad.txt").write_bytes(content)
     old = Path("tiny.cf").read_bytes()
-    assert expected in refused("train", "bad.txt", "tiny.cf")
-    assert expected in refused("train", "tiny.txt", "tiny.cf", "--dev", "bad.txt")
+    assert expected in assert_refused("train", "bad.txt", "tiny.cf")
+    assert expected in assert_refused("train", "tiny.txt", "tiny.cf", "--dev", "bad.txt")
     assert Path("tiny.cf").read_bytes() == old
-    assert expected in refused("evaluate", "tiny.cf", "bad.txt")
+    assert expected in assert_refused("evaluate", "tiny.cf", "bad.txt")
 
 
 @pytest.mark.parametrize("kind", ["a row with a missing column", "invalid UTF-8"])
@@ -634,7 +634,7 @@ def test_data_that_cannot_be_tagged(kind: str, tiny: Path) -> None:
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
 def test_wrong_arguments_get_one_line(args: tuple[str, ...], expected: str, tiny: Path) -> None:
-    assert expected in refused(*args)
+    assert expected in assert_refused(*args)
     assert not Path("x.cf").exists()
 
 
@@ -650,24 +650,24 @@ def test_wrong_arguments_get_one_line(args: tuple[str, ...], expected: str, tiny
 )
 def test_templates_that_cannot_be_used(text: str, expected: str, tiny: Path) -> None:
     Path("t").write_text(text, encoding="utf-8")
-    assert expected in refused("train", "tiny.txt", "x.cf", "--template", "t", "--quiet")
+    assert expected in assert_refused("train", "tiny.txt", "x.cf", "--template", "t", "--quiet")
 
 
 def test_more_columns_than_the_model_reads(tiny: Path) -> None:
     Path("wide.txt").write_text("the\tDT\tD\n\n", encoding="utf-8")
-    assert "wide.txt, line 1: there are 3 columns; the model reads 1" in refused("tag", "tiny.cf", "wide.txt")
-    assert "wide.txt has 3 columns" in refused("evaluate", "tiny.cf", "wide.txt")
+    assert "wide.txt, line 1: there are 3 columns; the model reads 1" in assert_refused("tag", "tiny.cf", "wide.txt")
+    assert "wide.txt has 3 columns" in assert_refused("evaluate", "tiny.cf", "wide.txt")
 
 
 def test_gold_and_predicted_labels_need_two_columns(tiny: Path) -> None:
     Path("one.txt").write_text("the\n\n", encoding="utf-8")
-    assert "one.txt, line 1: gold and predicted labels need two columns" in refused("evaluate", "one.txt")
+    assert "one.txt, line 1: gold and predicted labels need two columns" in assert_refused("evaluate", "one.txt")
 
 
 def test_unwritable_output_is_refused_before_the_data_are_read(tiny: Path) -> None:
-    assert "the folder none does not exist" in refused("train", "none.txt", "none/x.cf")
-    assert "is a folder" in refused("train", "none.txt", ".")
-    assert "the folder none does not exist" in refused("demo", "-o", "none/x.cf")
+    assert "the folder none does not exist" in assert_refused("train", "none.txt", "none/x.cf")
+    assert "is a folder" in assert_refused("train", "none.txt", ".")
+    assert "the folder none does not exist" in assert_refused("demo", "-o", "none/x.cf")
 
 
 @pytest.fixture
@@ -711,7 +711,7 @@ def damaged(tiny: Path) -> dict[str, bytes]:
 def test_damaged_models(kind: str, expected: str, damaged: dict[str, bytes]) -> None:
     Path("bad.cf").write_bytes(damaged[kind])
     for args in (("tag", "bad.cf", "tiny.txt"), ("evaluate", "bad.cf", "tiny.txt"), ("show", "bad.cf")):
-        line = refused(*args)
+        line = assert_refused(*args)
         assert "bad.cf" in line
         assert expected in line
 
@@ -726,7 +726,7 @@ def test_damaged_models(kind: str, expected: str, damaged: dict[str, bytes]) -> 
     ids=" ".join,
 )
 def test_wrong_values_get_one_line(args: tuple[str, ...], tiny: Path) -> None:
-    refused(*args)
+    assert_refused(*args)
 
 
 def test_the_log_is_refused_before_training(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -738,7 +738,7 @@ def test_the_log_is_refused_before_training(tiny: Path, monkeypatch: pytest.Monk
 
 def test_development_data_with_other_columns_are_named(tiny: Path) -> None:
     Path("wide.txt").write_text("the\tDT\tD\n\n", encoding="utf-8")
-    assert "wide.txt" in refused("train", "tiny.txt", "x.cf", "--quiet", "--dev", "wide.txt")
+    assert "wide.txt" in assert_refused("train", "tiny.txt", "x.cf", "--quiet", "--dev", "wide.txt")
 
 
 def test_development_data_may_be_labelled_in_part(tiny: Path) -> None:
@@ -762,10 +762,10 @@ def test_an_error_while_standard_input_is_open(tiny: Path) -> None:
 def test_nothing_that_is_read_is_written_over(tiny: Path) -> None:
     text = Path("tiny.txt").read_bytes()
     Path("notes.txt").write_text("mine", encoding="utf-8")
-    assert "would be written over" in refused("train", "tiny.txt", "tiny.txt")
-    assert "would be written over" in refused("tag", "tiny.cf", "tiny.txt", "-o", "tiny.txt")
-    assert "is no model file" in refused("train", "tiny.txt", "notes.txt")
-    assert "plain text" in refused("tag", "tiny.cf", "tiny.txt", "-o", "out.txt.gz")
+    assert "would be written over" in assert_refused("train", "tiny.txt", "tiny.txt")
+    assert "would be written over" in assert_refused("tag", "tiny.cf", "tiny.txt", "-o", "tiny.txt")
+    assert "is no model file" in assert_refused("train", "tiny.txt", "notes.txt")
+    assert "plain text" in assert_refused("tag", "tiny.cf", "tiny.txt", "-o", "out.txt.gz")
     assert Path("tiny.txt").read_bytes() == text
     assert Path("notes.txt").read_text(encoding="utf-8") == "mine"
 
@@ -786,12 +786,12 @@ def test_n_best_can_be_told_from_rows(tiny: Path) -> None:
 
 
 def test_a_forgotten_model_is_noticed(tiny: Path) -> None:
-    assert "chainfield evaluate MODEL DATA" in refused("evaluate", "tiny.txt")
+    assert "chainfield evaluate MODEL DATA" in assert_refused("evaluate", "tiny.txt")
 
 
 def test_a_scheme_that_does_not_fit_names_the_place(tiny: Path) -> None:
     Path("iob1.txt").write_text("a O\nb I-X\n\nc I-X\n", encoding="utf-8")
-    message = refused("train", "iob1.txt", "x.cf", "--scheme", "bio", "--quiet")
+    message = assert_refused("train", "iob1.txt", "x.cf", "--scheme", "bio", "--quiet")
     assert "Sequence 0" in message
     assert "position 1" in message
     assert "'I-X' cannot follow 'O'" in message
@@ -799,8 +799,8 @@ def test_a_scheme_that_does_not_fit_names_the_place(tiny: Path) -> None:
 
 
 def test_options_that_would_do_nothing(tiny: Path) -> None:
-    assert "has no effect" in refused("train", "tiny.txt", "x.cf", "--quiet", "--learning-rate", "0.1")
-    assert "needs development data" in refused("train", "tiny.txt", "x.cf", "--patience", "3")
+    assert "has no effect" in assert_refused("train", "tiny.txt", "x.cf", "--quiet", "--learning-rate", "0.1")
+    assert "needs development data" in assert_refused("train", "tiny.txt", "x.cf", "--patience", "3")
 
 
 @pytest.mark.filterwarnings("default::chainfield.errors.DataWarning")
