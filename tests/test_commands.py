@@ -809,3 +809,15 @@ def test_warnings_are_lines(tiny: Path) -> None:
     result = run("train", "tiny.txt", "x.cf", "--quiet", "--max-iter", 2, "--dev", "dev.txt")
     assert result.code == 0
     assert "chainfield: warning: The development data have labels that training never saw" in result.stderr
+
+
+def test_choices_are_those_of_the_library() -> None:
+    from chainfield.commands import train
+    from chainfield.models import MODELS
+    from chainfield.objectives import OBJECTIVES
+    from chainfield.trainers import TRAINERS
+
+    choices = {p.name: list(p.type.choices) for p in train.train.params if hasattr(p.type, "choices")}
+    assert choices["objective"] == list(OBJECTIVES)
+    assert choices["trainer"] == list(TRAINERS)
+    assert choices["model"] == list(MODELS)

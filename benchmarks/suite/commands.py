@@ -57,6 +57,6 @@ def render() -> None:
             "",
         ]
         lines += ["| figure | value |", "| --- | --: |"]
-        lines += [f"| {name} | {value:,.4g} |" for name, value in result["figures"].items()]
+        lines += [f"| {name} | {value:,.6g} |" for name, value in result["figures"].items()]
         lines += ["", *result["notes"], ""]
     (RESULTS.parent / "RESULTS.md").write_text("\n".join(lines), encoding="utf-8")

@@ -47,6 +47,17 @@ def viterbi(space: StateSpace, potentials: Potentials) -> Paths:
 
 def add_path(space: StateSpace, potentials: Potentials, paths: Paths, weight: Float, into: Potentials) -> Float:
     """Add weight[s] × the indicators of a path to ``into``; return the path scores (S,)."""
+    return _walk(space, potentials, paths, weight, into)
+
+
+def score_paths(space: StateSpace, potentials: Potentials, paths: Paths) -> Float:
+    """(S,) the scores of given paths."""
+    none = Potentials(np.empty((0, 0)), np.empty((0, 0)), potentials.offsets)
+    return _walk(space, potentials, paths, np.empty(0), none)
+
+
+def _walk(space: StateSpace, potentials: Potentials, paths: Paths, weight: Float, into: Potentials) -> Float:
+    """Path scores; indicators are added where there are weights."""
     score = np.empty(potentials.n_sequences)
     path_scores(
         space.graph,
@@ -55,8 +66,8 @@ def add_path(space: StateSpace, potentials: Potentials, paths: Paths, weight: Fl
         potentials.offsets,
         paths.states,
         paths.edges,
-        weight,
-        True,
+        weight if len(weight) else score,
+        len(weight) > 0,
         into.node,
         into.edge,
         not into.shared,
@@ -77,27 +88,6 @@ def clamped_path(space: StateSpace, clamp: Clamp, offsets: NDArray[np.int64]) ->
     states, edges = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
     failed = follow_rows(space.graph, step_edge, start_state, rows, offsets, states, edges)
     return Paths(states, edges, np.empty(0)) if failed < 0 else None
-
-
-def score_paths(space: StateSpace, potentials: Potentials, paths: Paths) -> Float:
-    """(S,) the scores of given paths."""
-    none = np.empty((0, 0))
-    score = np.empty(potentials.n_sequences)
-    path_scores(
-        space.graph,
-        potentials.node,
-        potentials.edge,
-        potentials.offsets,
-        paths.states,
-        paths.edges,
-        np.empty(potentials.n_sequences),
-        False,
-        none,
-        none,
-        False,
-        score,
-    )
-    return score
 
 
 def posterior_decode(space: StateSpace, potentials: Potentials) -> Int32:

@@ -82,8 +82,7 @@ def label_rules(
         odd = [label for label in labels if not isinstance(label, str)]
         if odd:
             raise ConfigError(f"scheme={scheme!r} needs labels such as B-X, but {odd[0]!r} is not a string.")
-        found = scheme_rules(labels, scheme)
-        rules = Rules(found.start.copy(), found.end.copy(), found.edge.copy())
+        rules = scheme_rules(labels, scheme)
     if forbidden is not None:
         own = forbid(labels, forbidden)
         rules = own if rules is None else rules & own

@@ -100,7 +100,7 @@ class ChainTagger(BaseEstimator, ABC):  # type: ignore[misc]
         or strings (columns of text), a two-dimensional array, or a SciPy sparse matrix. With ``lengths``, X and y hold
         all positions end to end.
         ``X_dev``, ``y_dev``: development data; the parameters with the best score on them are kept.
-        ``checkpoint``: a file that is written every few seconds, from which ``resume=True`` continues.
+        ``checkpoint``: a file that is written again and again, from which ``resume=True`` continues.
         """
         previous = getattr(self, "tagger_", None) if self.warm_start else None
         development = check_development(X_dev, y_dev)

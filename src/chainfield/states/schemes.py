@@ -21,10 +21,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError, DataError
 from chainfield.metrics.spans import Span, spans, split_label
+
+from .rules import Rules
 
 _ALIASES = {"bio": "iob2", "iobes": "bioes"}
 _RULED = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
@@ -39,14 +40,11 @@ _WRITTEN = {
 
 
 @dataclass(frozen=True, eq=False)
-class SchemeRules:
-    """What a scheme allows: ``start`` and ``end``, shape (L,), and ``edge[from, to]``, shape (L, L)."""
+class SchemeRules(Rules):
+    """The rules of a scheme, with its name and the labels that the arrays are over."""
 
     scheme: str
     labels: tuple[str, ...]
-    start: NDArray[np.bool_]
-    end: NDArray[np.bool_]
-    edge: NDArray[np.bool_]
 
 
 def scheme_rules(labels: Sequence[str], scheme: str) -> SchemeRules:
