@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from chainfield.errors import ConfigError
 
+_lock = threading.Lock()
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -28,29 +29,51 @@ def count_jobs(n_jobs: int | None) -> int:
     return max(1, cores + 1 + n_jobs)
 
 
+_pools: dict[int, ThreadPoolExecutor] = {}
+_worker = threading.local()
+
+
+def _pool(n_jobs: int) -> ThreadPoolExecutor:
+    """Threads that stay: starting them anew for every gradient would cost as much as small gradients do."""
+    pool = _pools.get(n_jobs)
+    if pool is None:
+        with _lock:
+            pool = _pools.setdefault(
+                n_jobs, ThreadPoolExecutor(n_jobs, "chainfield", initializer=lambda: setattr(_worker, "busy", True))
+            )
+    return pool
+
+
+if hasattr(os, "register_at_fork"):  # threads do not survive a fork
+    os.register_at_fork(after_in_child=_pools.clear)
+
+
 def ordered_map(function: Callable[[T], R], items: Iterable[T], n_jobs: int) -> Iterator[R]:
     """map() over threads: at most ``n_jobs`` + 1 results exist at a time, and they come in the order of the items.
 
-    Kernels release the GIL, so threads suffice; a sum over the results does not depend on their number.
+    Kernels release the GIL, so threads suffice; a sum over the results does not depend on their number. Within one of
+    these threads, the work is done where it is: waiting for each other, they could wait for ever.
     """
-    if n_jobs == 1:
+    if n_jobs == 1 or getattr(_worker, "busy", False):
         yield from map(function, items)
         return
-    with ThreadPoolExecutor(n_jobs) as pool:
-        waiting: deque[Future[R]] = deque()
-        try:
-            for item in items:
-                waiting.append(pool.submit(function, item))
-                if len(waiting) > n_jobs:
-                    yield waiting.popleft().result()
-            while waiting:
+    pool = _pool(n_jobs)
+    waiting: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_jobs:
                 yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        for future in waiting:
+            future.cancel()
+        for future in waiting:
+            if not future.cancelled():
+                future.exception()  # what has begun is waited for
 
 
-_lock = threading.Lock()
 _inside = 0
 _limit: Any = None
 

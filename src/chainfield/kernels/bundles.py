@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .jit import inner, part
-from .vector import LANES, add, exp, fma, get, load, maximum, put, splat, store
+from .vector import LANES, add, exp, fma, get, highest, load, maximum, mul, put, splat, store, total
 
 
 @inner
@@ -39,12 +39,25 @@ def exp_scalar(x: float) -> float:
 @inner
 def largest(values: Any, first: int, n: int) -> float:
     """The largest of n values; -inf for none, NaN if there is one."""
-    top = -np.inf
-    for i in range(n):
-        value = get(values, first + i)
-        if value != value:
-            return value
-        top = max(top, value)
+    tops = splat(-np.inf)
+    sums = splat(0.0)  # a NaN hides from comparisons
+    i = 0
+    while i + LANES <= n:
+        value = load(values, first + i)
+        tops = maximum(value, tops)
+        sums = add(sums, mul(value, splat(0.0)))
+        i += LANES
+    top = highest(tops)
+    bad = total(sums)
+    while i < n:
+        value_i = get(values, first + i)
+        top = max(top, value_i)
+        bad += 0.0 * value_i
+        i += 1
+    if bad != bad:  # a NaN, or an infinity: look again
+        for i in range(n):
+            if get(values, first + i) != get(values, first + i):
+                return get(values, first + i)
     return top
 
 

@@ -33,6 +33,28 @@ def dot(a: Any, b: Any, n: int) -> float:
 
 
 @kernel
+def difference(
+    lo: int, hi: int, new: Any, old: Any, new_gradient: Any, old_gradient: Any, step: Any, change: Any
+) -> tuple[float, float, float]:
+    """step = new - old and change = the same of gradients over lo:hi; returns step·change, step·step, change·change.
+
+    Steps and changes are remembered in single precision: they shape directions, never the gradient or the optimum.
+    """
+    products = 0.0
+    steps = 0.0
+    changes = 0.0
+    for i in range(lo, hi):
+        step[i] = new[i] - old[i]
+        change[i] = new_gradient[i] - old_gradient[i]
+        s = np.float64(step[i])
+        y = np.float64(change[i])
+        products += s * y
+        steps += s * s
+        changes += y * y
+    return products, steps, changes
+
+
+@kernel
 def weighted_products(
     lo: int, hi: int, steps: Any, changes: Any, used: Any, newest: int, vector: Any, metric: Any, out: Any
 ) -> None:

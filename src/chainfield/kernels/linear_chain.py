@@ -28,6 +28,7 @@ class Places(NamedTuple):
 
     start: int
     end: int
+    plain: bool  # transition weights are edges, in their order
     tie: Any  # (E,) transition weight of an edge, -1: none
     transition: int
     tie2: Any  # the same for a second set of transition weights
@@ -65,6 +66,10 @@ class Kept(NamedTuple):
 @part
 def read_edges(places: Any, rest: Any, factor: float, edges: Any) -> None:
     """edges[e] = the sum of its transition weights."""
+    if places.plain:
+        for e in range(len(edges)):
+            put(edges, e, factor * get(rest, places.transition + e))
+        return
     for e in range(len(edges)):
         value = 0.0
         if places.transition >= 0 and get(places.tie, e) >= 0:
@@ -104,6 +109,11 @@ def move(
 @part
 def move_edges(places: Any, d_edges: Any, rate: float, rest: Any) -> None:
     """The same for transitions alone."""
+    if places.plain:
+        for e in range(len(d_edges)):
+            p = places.transition + e
+            put(rest, p, get(rest, p) - rate * get(d_edges, e))
+        return
     if places.transition >= 0:
         for e in range(len(d_edges)):
             if get(places.tie, e) >= 0:

@@ -25,7 +25,7 @@ class LinearCRF(ChainTagger):
         What training minimises.
     trainer : "auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop" or "sdca"
         How. "auto": a few stochastic passes, then L-BFGS (OWL-QN with l1) until the objective is within about
-        ``tol`` = 5e-4 of its optimum; averaged stochastic steps for objectives that are not smooth.
+        ``tol`` = 1e-3 of its optimum; averaged stochastic steps for objectives that are not smooth.
     l1, l2 : float
         The penalty is l1 · ‖w‖₁ + l2 · ‖w‖² (CRFsuite's c1 and c2). l2 None: 0.5 for the smooth objectives
         (likelihood, softmax_margin), 0 for the others, which averaging regularises.

@@ -2,6 +2,6 @@
 
 from .memory import Memory
 from .online import OnlinePass
-from .problem import Problem
+from .problem import Problem, Pullback
 
-__all__ = ["Memory", "OnlinePass", "Problem"]
+__all__ = ["Memory", "OnlinePass", "Problem", "Pullback"]

@@ -173,6 +173,7 @@ def fuse(problem: Problem) -> Fused | None:
     places = Places(
         packing.place(at[f"{boundary[0].name}.start"]) if boundary else -1,
         packing.place(at[f"{boundary[0].name}.end"]) if boundary else -1,
+        len(moves) == 1 and np.array_equal(moves[0].tie, np.arange(chain.space.n_edges)),
         *ties[0],
         *ties[1],
     )

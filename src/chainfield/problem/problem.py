@@ -165,7 +165,8 @@ class Problem:
 
     def penalty(self, theta: Float) -> float:
         """l1 ‖θ‖₁ + l2 ‖θ‖²."""
-        return self.l1 * float(np.abs(theta).sum()) + self.l2 * float(theta @ theta)
+        l1 = self.l1 * float(np.abs(theta).sum()) if self.l1 else 0.0
+        return l1 + (self.l2 * float(theta @ theta) if self.l2 else 0.0)
 
     def _part(self, sequences: slice | Int) -> tuple[Batch, Targets]:
         t, path = self.targets, self.path

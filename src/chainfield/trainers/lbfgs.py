@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.parallel import ordered_map
 from chainfield.problem import Problem
 
 from .linesearch import weak_wolfe
-from .trainer import Float, Record, State, Trainer, Window
+from .trainer import Float, Outlook, Record, State, Trainer
 
-CHUNK = 1 << 15  # parameters a thread takes at a time; sums over chunks are added in order
+Single = NDArray[np.float32]
+CHUNK = 1 << 16  # parameters a thread takes at a time; sums over chunks are added in order
 
 
 @dataclass
@@ -30,8 +32,8 @@ class LBFGSState(State):
 
     gradient: Float = field(default_factory=lambda: np.empty(0))
     value: float = 0.0
-    steps: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, P)
-    changes: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, P)
+    steps: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))  # (memory, P)
+    changes: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))  # (memory, P)
     step_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) s_i · y_j
     change_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) y_i · D y_j
     pairs: int = 0  # how many pairs were ever stored
@@ -45,7 +47,7 @@ def direction(state: LBFGSState, gradient: Float, n_jobs: int) -> tuple[Float, f
 
     memory, n = len(state.steps), len(gradient)
     used = np.arange(max(0, state.pairs - memory), state.pairs) % max(memory, 1)
-    chunks = [(lo, min(lo + CHUNK, n)) for lo in range(0, n, CHUNK)]
+    chunks = chunks_of(n)
     of_steps, of_changes, of_gradient = np.zeros(len(used)), np.zeros(len(used)), -1.0
     if len(used):
         newest = int(used[-1])
@@ -82,16 +84,26 @@ def direction(state: LBFGSState, gradient: Float, n_jobs: int) -> tuple[Float, f
     return d, sum(ordered_map(combined, chunks, n_jobs))
 
 
-def remember(state: LBFGSState, theta: Float, gradient: Float) -> None:
+def remember(state: LBFGSState, theta: Float, gradient: Float, n_jobs: int) -> None:
     """Keep the way from the state's θ and gradient to these as a pair, unless its curvature is not safely positive."""
+    from chainfield.kernels.dense import difference
+
     i = state.pairs % len(state.steps)
-    step, change = state.steps[i], state.changes[i]
-    np.subtract(theta, state.theta, out=step)
-    np.subtract(gradient, state.gradient, out=change)
-    if float(step @ change) > 1e-10 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+
+    def part(bounds: tuple[int, int]) -> Float:
+        vectors = (theta, state.theta, gradient, state.gradient, state.steps[i], state.changes[i])
+        return np.array(difference(*bounds, *vectors))
+
+    product, steps, changes = sum(ordered_map(part, chunks_of(len(theta)), n_jobs), np.zeros(3))
+    if product > 1e-10 * np.sqrt(steps * changes):
         state.pairs += 1
     else:  # the place may have held an older pair, which is gone now
         state.pairs = 0
+
+
+def chunks_of(n: int) -> list[tuple[int, int]]:
+    """Runs of parameters, for threads."""
+    return [(lo, min(lo + CHUNK, n)) for lo in range(0, n, CHUNK)]
 
 
 def begin_lbfgs(problem: Problem, theta: Float, memory: int) -> LBFGSState:
@@ -101,8 +113,8 @@ def begin_lbfgs(problem: Problem, theta: Float, memory: int) -> LBFGSState:
         theta.copy(),
         gradient=gradient,
         value=value,
-        steps=np.zeros((memory, len(theta))),
-        changes=np.zeros((memory, len(theta))),
+        steps=np.zeros((memory, len(theta)), np.float32),
+        changes=np.zeros((memory, len(theta)), np.float32),
         step_change=np.zeros((memory, memory)),
         change_change=np.zeros((memory, memory)),
     )
@@ -120,8 +132,8 @@ def judge(problem: Problem, state: LBFGSState, objective: float, norm: float, to
         state.done, state.reason = True, "the gradient is zero"
     elif problem.convex and problem.l2 > 0 and norm**2 / (4 * problem.l2) <= tol * scale:
         state.done, state.reason = True, f"the objective is proved to be within {tol:g} of its optimum"
-    elif Window(5).update(state.history, objective, 0.1 * tol):
-        state.done, state.reason = True, "the objective hardly improves any more"
+    elif Outlook().update(state.history, objective, tol):
+        state.done, state.reason = True, f"going by the last iterations, it is within {tol:g} of its optimum"
 
 
 @final
@@ -148,11 +160,7 @@ class LBFGS(Trainer[LBFGSState]):
             state.pairs = 0
             d = -state.gradient
             slope = -float(state.gradient @ state.gradient)
-        first = (
-            1.0
-            if state.pairs or len(state.metric)
-            else min(1.0, 1.0 / max(float(np.linalg.norm(state.gradient)), 1e-300))
-        )
+        first = 1.0 if state.pairs or len(state.metric) else first_step(state.gradient)
         found = weak_wolfe(problem.evaluate, state.theta, state.value, d, slope, first)
         state.iteration += 1
         if found is None:
@@ -162,7 +170,7 @@ class LBFGS(Trainer[LBFGSState]):
                 state.done, state.reason = True, "no step improves the objective any more"
             return Record(state.iteration, state.value, float(np.linalg.norm(state.gradient)))
         theta, value, gradient, trials = found
-        remember(state, theta, gradient)
+        remember(state, theta, gradient, problem.n_jobs)
         state.theta, state.value, state.gradient = theta, value, gradient
         norm = float(np.linalg.norm(gradient))
         judge(problem, state, value, norm, self.tol)
@@ -213,7 +221,7 @@ class OWLQN(Trainer[LBFGSState]):
             else:
                 state.done, state.reason = True, "no step improves the objective any more"
             return Record(state.iteration, objective, float(np.linalg.norm(pseudo)))
-        remember(state, moved, gradient)
+        remember(state, moved, gradient, problem.n_jobs)
         state.theta, state.value, state.gradient = moved, value, gradient
         pseudo = pseudo_gradient(moved, gradient, l1)
         norm = float(np.linalg.norm(pseudo))

@@ -34,7 +34,8 @@ def weak_wolfe(
     # Close to the optimum the decrease drowns in rounding; a change of a few units in the last place passes.
     slack = 4 * np.finfo(float).eps * abs(value)
     for trial in range(1, trials + 1):
-        moved = theta + rate * direction
+        moved = rate * direction
+        moved += theta
         try:
             reached, gradient = evaluate(moved)
         except DivergenceError:  # much too far

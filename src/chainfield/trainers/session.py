@@ -100,7 +100,8 @@ def run(
                 state.done = True
                 state.reason = f"the development score has not risen for {patience} iterations"
         else:
-            session.best, session.best_iteration = parameters.copy(), record.iteration
+            np.copyto(session.best, parameters)
+            session.best_iteration = record.iteration
         session.seconds += time.perf_counter() - started
         progress = Progress(
             record.iteration,
