@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from chainfield.inference import label_marginals, log_partition, viterbi
-from chainfield.metrics.scores import has_spans
-from chainfield.metrics.spans import spans
 from chainfield.potentials import Potentials, clamp_labels
+from chainfield.spans import has_spans, spans
 
 from .tagger import Tagger
 

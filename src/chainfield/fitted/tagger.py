@@ -16,8 +16,8 @@ from chainfield.features.map import FeatureMap
 from chainfield.inference import label_marginals, log_partition, n_best, score_paths, viterbi
 from chainfield.inference.viterbi import clamped_path
 from chainfield.parallel import ordered_map
-from chainfield.potentials import Clamp, Potentials
-from chainfield.scorers import Chain, How, SparseLinear
+from chainfield.potentials import Clamp, How, Potentials
+from chainfield.scorers import Chain, SparseLinear
 from chainfield.tasks import Tagging
 
 Float = NDArray[np.float64]

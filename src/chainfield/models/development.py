@@ -12,7 +12,7 @@ from chainfield.errors import DataError
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
 from chainfield.metrics import span_f1, token_accuracy
-from chainfield.metrics.scores import has_spans
+from chainfield.spans import has_spans
 
 from .inputs import len_of, split_sequences
 

@@ -19,8 +19,7 @@ import numpy as np
 
 from chainfield.errors import ConfigError, NoPathError
 from chainfield.inference import Paths, add_path, add_posteriors, viterbi
-from chainfield.potentials import Potentials
-from chainfield.scorers.scorer import How
+from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
 
 from .objective import Float, Objective, Targets

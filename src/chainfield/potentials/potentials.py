@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+#: How paths, and whatever hides inside a position, are gathered: summed over, or maximised.
+How = Literal["sum", "max"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from .chain import Chain
 from .edge_features import EdgeFeatures
 from .linear import Boundary, DenseLinear, SparseLinear
 from .pairs import Pairs, all_pairs, arrange, seen_pairs
-from .scorer import How, Params, Pullback, Scorer
+from .scorer import Params, Pullback, Scorer
 from .transition import Transition, compact_ties
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "Chain",
     "DenseLinear",
     "EdgeFeatures",
-    "How",
     "Pairs",
     "Params",
     "Pullback",

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
-from chainfield.potentials import Potentials
+from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
 
-from .scorer import Float, How, Scorer
+from .scorer import Float, Scorer
 
 # Node and edge scores of a block should stay in the processor's cache between scoring, inference and the way back.
 BLOCK_BYTES = 1 << 20

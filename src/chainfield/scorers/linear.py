@@ -8,9 +8,10 @@ from typing import final
 import numpy as np
 
 from chainfield.features.batch import Batch
+from chainfield.potentials import How
 
 from .pairs import Pairs
-from .scorer import Float, How, Params, Pullback, Scorer
+from .scorer import Float, Params, Pullback, Scorer
 
 
 @final

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.features.batch import Batch
+from chainfield.potentials import How
 
 Float = NDArray[np.float64]
-How = Literal["sum", "max"]
 Params = Mapping[str, Float]
 # pullback(d_scores, into, scale): into[name] += scale * (d loss / d parameter), for every parameter.
 Pullback = Callable[[Float, Params, float], None]

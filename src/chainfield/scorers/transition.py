@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.features.batch import Batch
+from chainfield.potentials import How
 
-from .scorer import Float, How, Params, Pullback, Scorer
+from .scorer import Float, Params, Pullback, Scorer
 
 
 @final
