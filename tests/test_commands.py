@@ -689,7 +689,7 @@ def damaged(tiny: Path) -> dict[str, bytes]:
         "a few bytes": whole[:5],
         "empty": b"",
         "tampered": bytes(flipped),
-        "newer": rewritten(rb"\"version\":1", rb"\"version\":99"),
+        "newer": rewritten(rb"\"version\":2", rb"\"version\":99"),
         "another kind": rewritten(rb"\"kind\":\"model\"", rb"\"kind\":\"novel\""),
         "described otherwise": rewritten(b"likelihood", b"likelyhood"),
     }
@@ -812,8 +812,9 @@ def test_warnings_are_lines(tiny: Path) -> None:
 
 
 def test_choices_are_those_of_the_library() -> None:
-    from chainfield.commands import train
-    from chainfield.models import MODELS
+    from chainfield.commands import tag, train
+    from chainfield.inference import DECODERS
+    from chainfield.models import MODELS, LinearCRF
     from chainfield.objectives import OBJECTIVES
     from chainfield.trainers import TRAINERS
 
@@ -821,3 +822,6 @@ def test_choices_are_those_of_the_library() -> None:
     assert choices["objective"] == list(OBJECTIVES)
     assert choices["trainer"] == list(TRAINERS)
     assert choices["model"] == list(MODELS)
+    assert choices["decoder"] == list(LinearCRF.decoders)
+    choices = {p.name: list(p.type.choices) for p in tag.tag.params if hasattr(p.type, "choices")}
+    assert choices["decoder"] == list(DECODERS)

@@ -30,7 +30,7 @@ ALLOWED: dict[str, str] = {
     "problem": "errors parallel kernels states potentials inference features scorers objectives",
     "trainers": "errors parallel kernels states potentials inference features scorers objectives problem",
     "fitted": "errors parallel spans states potentials inference features scorers tasks",
-    "files": "errors states features scorers tasks problem trainers fitted",
+    "files": "errors states inference features scorers tasks problem trainers fitted",
     "models": "errors parallel spans kernels metrics states potentials inference features scorers objectives tasks "
     "problem trainers fitted files",
     "commands": "errors parallel spans data metrics features trainers fitted files models",

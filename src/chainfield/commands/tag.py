@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,19 +17,29 @@ if TYPE_CHECKING:
     from chainfield.fitted.tagger import Tagger
 
 BATCH = 1024  # sentences
+_DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(), default="-")
 @click.option("-o", "--output", type=click.Path(), default="-", help="Where to write; - is standard output.")
+@click.option("--decoder", type=click.Choice(_DECODERS), help="Which labels are the best.  [default: the model's]")
 @click.option("--marginals", is_flag=True, help="Add each label's probability.")
 @click.option("--n-best", type=int, help="Write the N best label sequences with their probabilities.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a sentence: labels, probabilities, spans.")
 @jobs
 @reading
 def tag(
-    model: Path, data: str, output: str, marginals: bool, n_best: int | None, as_json: bool, jobs: int, **options: Any
+    model: Path,
+    data: str,
+    output: str,
+    decoder: str | None,
+    marginals: bool,
+    n_best: int | None,
+    as_json: bool,
+    jobs: int,
+    **options: Any,
 ) -> None:
     """Label the column file DATA (or standard input) with MODEL.
 
@@ -48,6 +59,8 @@ def tag(
     if Path(output).suffix in (".gz", ".bz2", ".xz", ".zst"):
         raise ConfigError(f"{output}: output is plain text; write it to a pipe to compress it.")
     tagger, about = load_tagger(model, count_jobs(jobs))
+    if decoder is not None:
+        tagger = replace(tagger, decoder=decoder)
     if options["separator"] is None:
         options["separator"] = about.get("notes", {}).get("separator")
     arguments = reading_arguments(**options)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -46,6 +48,11 @@ class Potentials:
     def shared(self) -> bool:
         """Whether all positions share their edge scores."""
         return self.edge.shape[0] == 1
+
+    def split(self) -> Iterator[Potentials]:
+        """Each sequence by itself."""
+        for a, b in pairwise(self.offsets.tolist()):
+            yield Potentials(self.node[a:b], self.edge if self.shared else self.edge[a:b], np.array([0, b - a]))
 
     def zeros(self, *, per_position: bool = False) -> Potentials:
         """Zeros of the same shape, to gather posteriors in; ``per_position`` gives every position its edges."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from chainfield.errors import DivergenceError, NoPathError
 from chainfield.objectives import Contrast
-from chainfield.scorers import Boundary, SparseLinear, Transition
 
 from .problem import RAN_AWAY, Problem
 
@@ -107,9 +106,12 @@ class OnlinePass:
         from chainfield.kernels.online import Entries, Known, Places
 
         problem, chain = self.problem, self.problem.chain
-        sparse = [s for s in chain.emissions if isinstance(s, SparseLinear)]
-        boundary = [s for s in chain.emissions if isinstance(s, Boundary)]
-        moves = [s for s in chain.transitions if isinstance(s, Transition)]
+        # Every scorer answers which part of the kernel it is: its name, and the table that the kernel reads.
+        parts: list[tuple[str, tuple[str, Any]]] = [(s.name, s.fused() or ("", None)) for s in chain.scorers]
+        sparse, boundary, moves = (
+            [(name, table) for name, (part, table) in parts if part == wanted]
+            for wanted in ("pairs", "boundary", "ties")
+        )
         fits = len(sparse) == 1 and len(boundary) <= 1 and len(moves) <= 2 and isinstance(problem.objective, Contrast)
         if not fits or len(sparse) + len(boundary) + len(moves) < len(chain.scorers) or problem.batch.sparse is None:
             return None
@@ -117,7 +119,7 @@ class OnlinePass:
         for name, shape in chain.shapes.items():
             at[name] = n
             n += int(np.prod(shape))
-        pairs, data = sparse[0].pairs, problem.batch.sparse
+        (features, pairs), data = sparse[0], problem.batch.sparse
         entries = Entries(
             data.indptr,
             data.indices,
@@ -129,12 +131,12 @@ class OnlinePass:
             pairs.mask,
         )
         no_tie = np.empty(0, np.int32)
-        ties: list[Any] = [(m.tie, at[f"{m.name}.weight"]) for m in moves] + [(no_tie, -1)] * (2 - len(moves))
+        ties: list[Any] = [(tie, at[f"{name}.weight"]) for name, tie in moves] + [(no_tie, -1)] * (2 - len(moves))
         places = Places(
-            at[f"{sparse[0].name}.weight"],
+            at[f"{features}.weight"],
             pairs.n_pairs,
-            at[f"{boundary[0].name}.start"] if boundary else -1,
-            at[f"{boundary[0].name}.end"] if boundary else -1,
+            at[f"{boundary[0][0]}.start"] if boundary else -1,
+            at[f"{boundary[0][0]}.end"] if boundary else -1,
             *ties[0],
             *ties[1],
         )

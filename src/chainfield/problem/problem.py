@@ -37,7 +37,13 @@ POSITIONS_PER_PARAMETER = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """minimise over θ: sum over sequences of weight · loss + l1 ‖θ‖₁ + l2 ‖θ‖²."""
+    """minimise over θ: sum over sequences of weight · loss + l1 ‖θ‖₁ + l2 ‖θ‖².
+
+    Scorers may ask for two exceptions. ``penalised`` (P,) is 0 for parameters that the penalties leave out: they are
+    l1 ‖m θ‖₁ + l2 ‖m θ‖² with that mask m, and a trainer that applies penalties by itself must apply the mask as well.
+    ``pace`` (P,) is the relative step of each parameter: a trainer with one step size for all (SGD, Adam, SDCA)
+    multiplies its step by it. Both are None where they would be 1 everywhere, which is the rule: no work is done then.
+    """
 
     chain: Chain
     objective: Objective
@@ -65,6 +71,16 @@ class Problem:
     def n_sequences(self) -> int:
         """How many terms the sum has."""
         return self.batch.n_sequences
+
+    @property
+    def pace(self) -> Float | None:
+        """(P,) relative steps, or None: all alike."""
+        return self.chain.pace
+
+    @property
+    def penalised(self) -> Float | None:
+        """(P,) 1 or 0, or None: the penalties count all parameters."""
+        return self.chain.penalised
 
     @cached_property
     def convex(self) -> bool:
@@ -108,8 +124,9 @@ class Problem:
                 summed += gradient
         assert summed is not None
         if self.l2:
-            total += self.l2 * float(theta @ theta)
-            summed += (2.0 * self.l2) * theta
+            counted = theta if self.penalised is None else self.penalised * theta
+            total += self.l2 * float(counted @ counted)
+            summed += (2.0 * self.l2) * counted
         if not np.isfinite(total):
             raise DivergenceError(RAN_AWAY)
         return total, summed
@@ -134,8 +151,9 @@ class Problem:
         return value, d, lambda scores, into, scale: pullback(scores, self.chain.views(into), scale)
 
     def penalty(self, theta: Float) -> float:
-        """l1 ‖θ‖₁ + l2 ‖θ‖²."""
-        return self.l1 * float(np.abs(theta).sum()) + self.l2 * float(theta @ theta)
+        """l1 ‖θ‖₁ + l2 ‖θ‖², over the parameters that are penalised."""
+        counted = theta if self.penalised is None else self.penalised * theta
+        return self.l1 * float(np.abs(counted).sum()) + self.l2 * float(counted @ counted)
 
     def _part(self, sequences: slice | Int) -> tuple[Batch, Targets]:
         t, path = self.targets, self.path
