@@ -197,14 +197,16 @@ class ChainEstimator(SequenceModel):
         name, smooth = resolve_trainer(self.trainer, objective), objective.smooth
         if partial and self.trainer == "auto":
             name = "sgd" if smooth else "averaged"
+        rate = self.learning_rate
+        if rate is None and partial and smooth and name in ("sgd", "averaged", "adam"):
+            rate = PARTIAL_RATE  # a step chosen on a handful of new sequences would be bold, at the cost of old ones
         return name, make_trainer(
             name,
             smooth=smooth,
             max_iter=1 if partial and self.max_iter is None else self.max_iter,
             tol=self.tol,
             seed=seed_of(self.random_state),
-            # A step chosen on a handful of new sequences would be bold, at the cost of what is known already.
-            rate=PARTIAL_RATE if partial and smooth and self.learning_rate is None else self.learning_rate,
+            rate=rate,
             batch_size=self.batch_size,
             average_from=self.average_from,
         )
