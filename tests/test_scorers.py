@@ -14,7 +14,7 @@ from chainfield.fitted import Tagger, explain
 from chainfield.fitted.names import feature_weights, transition_weights
 from chainfield.inference import viterbi
 from chainfield.objectives import Targets, objective_named
-from chainfield.problem import OnlinePass, Problem
+from chainfield.problem import Problem
 from chainfield.scorers import (
     SCORERS,
     Boundary,
@@ -198,4 +198,4 @@ def test_penalties_leave_out_what_a_scorer_says(data):
 )
 def test_the_fused_pass_asks_the_scorers(emission, transition, fused):
     problem = compose("one per label", emission, transition, "likelihood")
-    assert (OnlinePass(problem)._fused is not None) == fused
+    assert (problem.fused is not None) == fused

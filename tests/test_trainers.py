@@ -326,7 +326,7 @@ def test_the_average_is_that_of_all_iterates(objective, average_from):
 
 
 def test_the_average_with_penalties_is_that_of_all_iterates(monkeypatch):
-    """Penalties are paid every few steps; the iterates are those after each gradient step."""
+    """l2 is paid at every step, l1 every few steps; the iterates are those after each gradient step."""
     monkeypatch.setattr("chainfield.trainers.online.PAY", 6)
     problem = make_problem(l1=0.3, l2=0.2)
     trainer = SGD(rate=0.1, average_from=1, max_iter=4)
@@ -342,10 +342,10 @@ def test_the_average_with_penalties_is_that_of_all_iterates(monkeypatch):
             owed += rate / n
             _, d, pullback = problem.differentiate(theta, slice(int(s), int(s) + 1))
             pullback(d, theta, -rate)
+            theta = theta / (1 + 2 * problem.l2 * rate / n)
             if iteration >= 1:
                 summed, count = summed + theta, count + 1
             if (i + 1) % 6 == 0 or i + 1 == n:
-                theta = theta / (1 + 2 * problem.l2 * owed)
                 theta = np.sign(theta) * np.maximum(np.abs(theta) - problem.l1 * owed, 0)
                 owed = 0.0
     np.testing.assert_allclose(session.best, summed / count, rtol=1e-9, atol=1e-12)
@@ -479,11 +479,10 @@ def test_averages_of_scorers_that_are_not_linear(batch_size):
         _, d, pullback = problem.differentiate(now.copy(), order[lo : lo + batch_size])
         step = np.zeros(3)
         pullback(d, step, -0.3)
-        now = now + step
+        now = (now + step) / (1 + 2 * 0.1 * 0.3 * len(order[lo : lo + batch_size]) / 3)
         summed += now
         steps += 1
-    # The penalty is paid once, after the last step.
-    np.testing.assert_allclose(session.state.theta, now / (1 + 2 * 0.1 * 0.3), rtol=1e-12)
+    np.testing.assert_allclose(session.state.theta, now, rtol=1e-12)
     np.testing.assert_allclose(session.best, summed / steps, rtol=1e-12)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .jit import inner, kernel, part
-from .vector import LANES, add, fma, get, load, load_part, mul, put, splat, store, store_part
+from .vector import LANES, add, fma, get, keep, load, load_part, mul, put, splat, store, store_part
 
 
 @inner
@@ -91,10 +91,12 @@ def scatter_position(
 ) -> None:  # fmt: skip
     """d_weight += scale · value · d_scores[o + r]: the way back of :func:`gather_position`.
 
-    mask: 1 for a weight of a full feature that exists, 0 for a pair that was never seen; empty if all exist.
+    mask: for each vector of a full feature, the bits of the weights that exist (a pair that was never seen has none);
+    empty if all exist, or if what is added to the others does not matter.
     """
     ones = len(values) == 0
     masked = len(mask) > 0
+    n_vectors = (n_rows + LANES - 1) // LANES
     base = n_full * n_rows - n_full
     n_simple = n_full + n_single
     i = lo
@@ -106,17 +108,28 @@ def scatter_position(
         elif f < n_full:
             while end < hi and get(indices, end) < n_full and get(indices, end) >= 0:
                 end += 1
-            c = 0
-            while c < n_rows:
-                part = min(n_rows - c, LANES)
-                d = mul(splat(scale), load_part(d_scores, o + c, part, 0.0))
+            v = 0
+            for c in range(0, n_rows - LANES + 1, LANES):
+                d = mul(splat(scale), load(d_scores, o + c))
                 for j in range(i, end):
-                    w = get(indices, j) * n_rows + c
+                    f = get(indices, j)
+                    w = f * n_rows + c
                     change = d if ones else mul(d, splat(get(values, j)))
                     if masked:
-                        change = mul(change, load_part(mask, w, part, 0.0))
+                        change = keep(change, get(mask, f * n_vectors + v))
+                    store(d_weight, w, add(load(d_weight, w), change))
+                v += 1
+            c = v * LANES
+            if c < n_rows:
+                part = n_rows - c
+                d = mul(splat(scale), load_part(d_scores, o + c, part, 0.0))
+                for j in range(i, end):
+                    f = get(indices, j)
+                    w = f * n_rows + c
+                    change = d if ones else mul(d, splat(get(values, j)))
+                    if masked:
+                        change = keep(change, get(mask, f * n_vectors + v))
                     store_part(d_weight, w, part, add(load_part(d_weight, w, part, 0.0), change))
-                c += LANES
             i = end
         elif f < n_simple:
             p = base + f

@@ -45,7 +45,8 @@ from .vector import (
 )
 
 THIN = 1e-250
-COMFORT = 1e-20  # alpha is rescaled when its sum is below this, or above its inverse
+COMFORT = 1e-20  # alpha is rescaled when its sum is below this, or above its inverse; looked at every CHECK steps
+CHECK = 4
 # The matrix product of edge expectations goes over a long sequence in pieces that stay in cache.
 CHUNK = 512
 
@@ -53,6 +54,7 @@ CHUNK = 512
 class Work(NamedTuple):
     """Scratch memory for one sequence at a time; n positions, K states padded to ``width``, R rows padded."""
 
+    n_rows: int
     alpha: Any  # (n, width)
     right: Any  # (n, width) beta times emission, scaled: what a backward step reads
     emission: Any  # (n, padded R) exp of node scores, shifted by their largest
@@ -60,11 +62,10 @@ class Work(NamedTuple):
     acc: Any  # (width,)
     beta: Any  # (width,)
     scratch: Any  # (width,)
-    padding: Any  # (width,) 0 for a state, inf for a lane behind the last one
+    lost: Any  # (width,) 0 for a state that a path can be in, inf for others and for lanes behind the last state
     weights: Any  # forward layout of exp edge scores
     back: Any  # backward layout
     expected: Any  # forward layout: edge expectations without their factor exp w
-    allowed: Any  # (K,) may this state be used here
     reached: Any  # (K,) can a path be here
     before: Any  # (K,) the same one step earlier
 
@@ -74,10 +75,8 @@ def make_work(graph: Any, n_rows: int, longest: int, posteriors: bool) -> Any:
     """Scratch memory for sequences of up to ``longest`` positions."""
     width = graph.width
     n_states = len(graph.row_of)
-    padding = aligned(width)
-    for k in range(n_states, width):
-        padding[k] = np.inf
     return Work(
+        n_rows,
         aligned(longest * width),
         aligned(longest * width if posteriors else 0),
         aligned(longest * padded(n_rows)),
@@ -85,11 +84,10 @@ def make_work(graph: Any, n_rows: int, longest: int, posteriors: bool) -> Any:
         aligned(width),
         aligned(width),
         aligned(width),
-        padding,
+        aligned(width),
         aligned(graph.n_slots),
         aligned(graph.n_tslots),
         aligned(graph.n_slots if posteriors else 0),
-        np.empty(n_states, np.bool_),
         np.empty(n_states, np.bool_),
         np.empty(n_states, np.bool_),
     )
@@ -106,114 +104,115 @@ def prepare_edges(graph: Any, edges: Any, work: Any) -> float:
 
 
 @part
-def expose(nodes: Any, n_rows: int, at: int, n: int, emission: Any) -> tuple[float, bool]:
+def expose(nodes: Any, stride: int, n_rows: int, at: int, n: int, emission: Any) -> tuple[float, bool]:
     """emission[t] = exp(node scores - their largest); returns the sum of the largest, and whether all are finite.
 
     A pass of its own: nothing here waits for the recursion. NaN as the sum: there is a NaN, or a row of -inf.
     """
     row_width = padded(n_rows)
+    last = n_rows - n_rows % LANES
+    left = n_rows - last
     shifts = 0.0
     lost = 0.0  # Kahan's compensation: a million steps add up without losing digits
-    clean = True
+    sums = splat(0.0)  # of everything: not finite if anything is not
     for t in range(n):
-        x = (at + t) * n_rows
+        x = (at + t) * stride
         e = t * row_width
         tops = splat(-np.inf)
-        bottoms = splat(np.inf)
-        sums = splat(0.0)  # only to find a NaN, which comparisons pass over
-        c = 0
-        while c + LANES <= n_rows:
+        for c in range(0, last, LANES):
             values = load(nodes, x + c)
             tops = maximum(values, tops)
-            bottoms = minimum(values, bottoms)
             sums = add(sums, values)
-            c += LANES
-        if c < n_rows:
-            tops = maximum(load_part(nodes, x + c, n_rows - c, -np.inf), tops)
-            bottoms = minimum(load_part(nodes, x + c, n_rows - c, np.inf), bottoms)
-            sums = add(sums, load_part(nodes, x + c, n_rows - c, 0.0))
+        if left > 0:
+            tops = maximum(load_part(nodes, x + last, left, -np.inf), tops)
+            sums = add(sums, load_part(nodes, x + last, left, 0.0))
         top = highest(tops)
-        if not (top > -np.inf and top < np.inf) or np.isnan(total(sums)):
+        if not (top > -np.inf and top < np.inf):
             return np.nan, False
-        clean = clean and lowest(bottoms) > -np.inf
         minus = splat(-top)
-        c = 0
-        while c + LANES <= n_rows:
+        for c in range(0, last, LANES):
             store(emission, e + c, exp(add(load(nodes, x + c), minus)))
-            c += LANES
-        if c < n_rows:
-            store(emission, e + c, exp(add(load_part(nodes, x + c, n_rows - c, -np.inf), minus)))
+        if left > 0:
+            store(emission, e + last, exp(add(load_part(nodes, x + last, left, -np.inf), minus)))
         term = top - lost
         grown = shifts + term
         lost = (grown - shifts) - term
         shifts = grown
-    return shifts, clean
+    everything = total(sums)
+    if np.isnan(everything):  # a NaN hides from comparisons
+        return np.nan, False
+    return shifts, everything > -np.inf
 
 
 @inner
-def emit(graph: Any, emission: Any, e: int, acc: Any, alpha: Any, o: int) -> None:
-    """alpha[o + k] = acc[k] * emission[e + row of k]."""
+def emit(graph: Any, emission: Any, e: int, acc: Any, lost: Any, alpha: Any, o: int, thinnest: Any) -> Any:
+    """alpha[o + k] = acc[k] * emission[e + row of k]; returns the smallest so far of those that are not lost."""
     for g in range(len(graph.segment_len)):
         state = graph.segment_state[g]
         row = e + graph.segment_row[g]
         n = graph.segment_len[g]
         c = 0
         while c + LANES <= n:
-            store(alpha, o + state + c, mul(load(acc, state + c), load(emission, row + c)))
+            values = mul(load(acc, state + c), load(emission, row + c))
+            store(alpha, o + state + c, values)
+            thinnest = minimum(add(values, load(lost, state + c)), thinnest)
             c += LANES
         if c < n:
             part = n - c
-            values = load_part(emission, row + c, part, 0.0)
-            store_part(alpha, o + state + c, part, mul(load_part(acc, state + c, part, 0.0), values))
+            values = mul(load_part(acc, state + c, part, 0.0), load_part(emission, row + c, part, 0.0))
+            store_part(alpha, o + state + c, part, values)
+            thinnest = minimum(add(values, load_part(lost, state + c, part, np.inf)), thinnest)
+    return thinnest
 
 
-@inner
-def mark_allowed(graph: Any, nodes: Any, x: int, first: bool, last: bool, allowed: Any) -> None:
-    """Which states this position may use: finite score, and a start or an end where one is needed."""
-    for k in range(len(graph.row_of)):
-        possible = get(nodes, x + get(graph.row_of, k)) > -np.inf
-        if first:
-            possible = possible and graph.start[k]
-        if last:
-            possible = possible and graph.end[k]
-        allowed[k] = possible
-
-
-@inner
-def mark_reached(graph: Any, work: Any, first: bool) -> None:
-    """Which states a path can be in, by structure alone; in a complete space, all that are allowed."""
-    reached, before, allowed = work.reached, work.before, work.allowed
-    for k in range(len(graph.row_of)):
+@part
+def reach(graph: Any, nodes: Any, x: int, first: bool, last: bool, work: Any) -> bool:
+    """Mark in ``work.lost`` which states no path can be in here, by structure and -inf alone; did anything change?"""
+    reached, before, lost = work.reached, work.before, work.lost
+    n_states = len(graph.row_of)
+    for k in range(n_states):
         before[k] = reached[k]
         reached[k] = first or graph.complete
     if not (first or graph.complete):
         for e in range(len(graph.src)):
             if before[graph.src[e]]:
                 reached[graph.dst[e]] = True
-    for k in range(len(graph.row_of)):
-        reached[k] = reached[k] and allowed[k]
+    changed = first
+    for k in range(n_states):
+        possible = reached[k] and get(nodes, x + get(graph.row_of, k)) > -np.inf
+        possible = possible and (graph.start[k] or not first) and (graph.end[k] or not last)
+        reached[k] = possible
+        lost[k] = 0.0 if possible else np.inf
+        changed = changed or possible != before[k]
+    return changed
 
 
 @part
 def forward(
-    graph: Any, nodes: Any, n_rows: int, edges: Any, per_step: bool, at: int, n: int, shift: float, work: Any
+    graph: Any, nodes: Any, stride: int, edges: Any, per_step: bool, at: int, n: int, shift: float, work: Any
 ) -> float:
-    """Fill alpha, emission and gain of positions at:at+n; return log Z. NaN: exp space does not suffice here."""
+    """Fill alpha, emission and gain of positions at:at+n; return log Z. NaN: exp space does not suffice here.
+
+    nodes: rows of scores, ``stride`` apart.
+    """
     n_states = len(graph.row_of)
     n_edges = len(graph.src)
     width = graph.width
-    row_width = padded(n_rows)
+    row_width = padded(work.n_rows)
     acc, alpha, gain = work.acc, work.alpha, work.gain
-    log_z, clean = expose(nodes, n_rows, at, n, work.emission)
+    log_z, clean = expose(nodes, stride, work.n_rows, at, n, work.emission)
     if not np.isfinite(log_z):
         return np.nan
+    zero = splat(0.0)
+    thinnest = splat(np.inf)
     simple = clean and graph.complete
+    changing = not simple
     for k in range(width):
         put(acc, k, 1.0 if k < n_states else 0.0)
+        put(work.lost, k, 0.0 if k < n_states else np.inf)
     for t in range(n):
         o = t * width
         if t > 0:
-            zero = splat(0.0)
             for k in range(0, width, LANES):
                 store(acc, k, zero)
             if per_step:
@@ -224,42 +223,32 @@ def forward(
                 spread(graph, edges, step, shift, 0.0, np.bool_(False), work.weights, work.back[:0])
             push(graph, work.weights, alpha, o - width, acc)
             log_z += shift
-        emit(graph, work.emission, t * row_width, acc, alpha, o)
-        if simple:
-            sums = splat(0.0)
-            smallest = splat(np.inf)
-            for k in range(0, width, LANES):
-                values = load(alpha, o + k)
-                sums = add(sums, values)
-                smallest = minimum(add(values, load(work.padding, k)), smallest)
-            z = total(sums)
-            thinnest = lowest(smallest)
-        else:
-            mark_allowed(graph, nodes, (at + t) * n_rows, t == 0, t == n - 1, work.allowed)
-            mark_reached(graph, work, t == 0)
-            z = 0.0
-            thinnest = np.inf
+        if changing or (t == n - 1 and not simple):
+            # Where all scores are finite, which states can be reached is the same from some step on.
+            changing = reach(graph, nodes, (at + t) * stride, t == 0, t == n - 1, work) or not clean
             for k in range(n_states):
-                if work.reached[k]:
-                    z += get(alpha, o + k)
-                    thinnest = min(thinnest, get(alpha, o + k))
-                else:
-                    put(alpha, o + k, 0.0)
-        if not (thinnest >= THIN and z <= 1.0 / THIN):
-            return np.nan
+                if not work.reached[k]:
+                    put(acc, k, 0.0)
+        thinnest = emit(graph, work.emission, t * row_width, acc, work.lost, alpha, o, thinnest)
         gain[t] = 1.0
-        if z < COMFORT or z > 1.0 / COMFORT or t == n - 1:
-            gain[t] = 1.0 / z
-            scale = splat(gain[t])
+        # Scores are at most 1 here, so alpha grows by a factor of K a step at most, and what gets lost is noticed.
+        if t % CHECK == CHECK - 1 or t == n - 1:
+            sums = zero
             for k in range(0, width, LANES):
-                store(alpha, o + k, mul(load(alpha, o + k), scale))
-            log_z += np.log(z)
-    return log_z
+                sums = add(sums, load(alpha, o + k))
+            z = total(sums)
+            if z < COMFORT or z > 1.0 / COMFORT or t == n - 1:
+                gain[t] = 1.0 / z
+                scale = splat(gain[t])
+                for k in range(0, width, LANES):
+                    store(alpha, o + k, mul(load(alpha, o + k), scale))
+                log_z += np.log(z)
+    return log_z if lowest(thinnest) >= THIN else np.nan
 
 
 @part
 def backward(
-    graph: Any, nodes: Any, n_rows: int, edges: Any, per_step: bool, at: int, n: int, weight: float, work: Any,
+    graph: Any, stride: int, edges: Any, per_step: bool, at: int, n: int, weight: float, work: Any,
     d_nodes: Any, d_at: int, d_edges: Any, d_per_step: bool,
 ) -> None:  # fmt: skip
     """beta_n(k) = 1; beta_t(i) = sum over (i, j) of exp w(i, j) exp x_{t+1}(r(j)) beta_{t+1}(j), scaled as alpha is.
@@ -270,14 +259,14 @@ def backward(
     n_states = len(graph.row_of)
     n_edges = len(graph.src)
     width = graph.width
-    row_width = padded(n_rows)
+    row_width = padded(work.n_rows)
     alpha, beta, right, emission = work.alpha, work.beta, work.right, work.emission
     for k in range(width):
         put(beta, k, 1.0 if k < n_states else 0.0)
     many = splat(weight)
     for t in range(n - 1, -1, -1):
         o = t * width
-        out = (d_at + t) * n_rows
+        out = (d_at + t) * stride
         e = t * row_width
         scale = splat(work.gain[t])
         for g in range(len(graph.segment_len)):
@@ -360,9 +349,7 @@ def sum_product(
         result = forward(graph, nodes, n_rows, edges, per_step, at, n, shift, work)
         if np.isfinite(result):
             if posteriors:
-                backward(
-                    graph, nodes, n_rows, edges, per_step, at, n, weight[s], work, d_nodes, at, d_edges, d_per_step
-                )
+                backward(graph, n_rows, edges, per_step, at, n, weight[s], work, d_nodes, at, d_edges, d_per_step)
         else:
             result = log_forward(graph, node, edge, per_step, at, n, work.alpha, work.gain)
             if posteriors and np.isfinite(result):

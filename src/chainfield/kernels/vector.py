@@ -1,4 +1,4 @@
-"""Vectors of eight doubles, written out.
+"""Vectors of eight doubles, written out; in memory they may be single precision.
 
 LLVM's own vectoriser is erratic on rows of a few dozen numbers: with 22 labels nearly all of a loop falls into
 its scalar remainder. Rows padded to a multiple of ``LANES`` and explicit vector operations are an order of
@@ -20,6 +20,7 @@ from .graph import LANES as LANES
 
 _ELEMENT = ir.DoubleType()
 _VECTOR = ir.VectorType(_ELEMENT, LANES)
+_SINGLES = ir.VectorType(ir.FloatType(), LANES)
 _INT32 = ir.IntType(32)
 
 
@@ -37,9 +38,17 @@ class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, front, _VECTOR)
 
 
-def _doubles(array: Any) -> bool:
+def _floats(array: Any) -> bool:
     """Whether vectors can be read from this array type: anything else is a compile-time error, not a wrong number."""
-    return isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
+    good = isinstance(array, types.Array) and array.layout == "C"
+    return good and array.dtype in (types.float64, types.float32)
+
+
+def _stored(signature: Any) -> tuple[Any, str, int]:
+    """How the lanes lie in an array: their LLVM vector, its name in intrinsics, and the bytes of one."""
+    if signature.args[0].dtype == types.float32:
+        return _SINGLES, f"v{LANES}f32", 4
+    return _VECTOR, f"v{LANES}f64", 8
 
 
 def _address(context: Any, builder: Any, signature: Any, args: Any, element: Any) -> Any:
@@ -52,13 +61,14 @@ def _address(context: Any, builder: Any, signature: Any, args: Any, element: Any
 def load(typing: Any, array: Any, offset: Any) -> Any:
     """Eight elements of an array, from ``offset`` on."""
 
-    if not _doubles(array):
+    if not _floats(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        value = builder.load(_address(context, builder, signature, args, _VECTOR))
-        value.align = 8
-        return value
+        stored, _, size = _stored(signature)
+        value = builder.load(_address(context, builder, signature, args, stored))
+        value.align = size
+        return value if size == 8 else builder.fpext(value, _VECTOR)
 
     return F64X8(array, offset), generate
 
@@ -67,12 +77,14 @@ def load(typing: Any, array: Any, offset: Any) -> Any:
 def store(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write eight elements to an array, from ``offset`` on."""
 
-    if not _doubles(array):
+    if not _floats(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        written = builder.store(args[2], _address(context, builder, signature, args, _VECTOR))
-        written.align = 8
+        stored, _, size = _stored(signature)
+        value = args[2] if size == 8 else builder.fptrunc(args[2], stored)
+        written = builder.store(value, _address(context, builder, signature, args, stored))
+        written.align = size
         return context.get_dummy_value()
 
     return types.void(array, offset, value), generate
@@ -214,21 +226,24 @@ def _lane_mask(context: Any, builder: Any, count: Any, count_type: Any) -> Any:
 def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> Any:
     """The first ``count`` elements from ``offset`` on; the other lanes hold ``fill``, and nothing there is read."""
 
-    if not _doubles(array):
+    if not _floats(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _address(context, builder, signature, args, _VECTOR)
+        stored, name, size = _stored(signature)
+        pointer = _address(context, builder, signature, args, stored)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
-        number = context.cast(builder, args[3], signature.args[3], types.float64)
-        undefined = ir.Constant(_VECTOR, ir.Undefined)
+        element = types.float64 if size == 8 else types.float32
+        number = context.cast(builder, args[3], signature.args[3], element)
+        undefined = ir.Constant(stored, ir.Undefined)
         zeros = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
         filler = builder.shuffle_vector(
             builder.insert_element(undefined, number, ir.Constant(_INT32, 0)), undefined, zeros
         )
-        kind = ir.FunctionType(_VECTOR, [pointer.type, _INT32, mask.type, _VECTOR])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.load.v{LANES}f64.p0")
-        return builder.call(function, [pointer, ir.Constant(_INT32, 8), mask, filler])
+        kind = ir.FunctionType(stored, [pointer.type, _INT32, mask.type, stored])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.load.{name}.p0")
+        value = builder.call(function, [pointer, ir.Constant(_INT32, size), mask, filler])
+        return value if size == 8 else builder.fpext(value, _VECTOR)
 
     return F64X8(array, offset, count, fill), generate
 
@@ -237,18 +252,34 @@ def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> An
 def store_part(typing: Any, array: Any, offset: Any, count: Any, value: Any) -> Any:
     """Write the first ``count`` lanes, and nothing behind them."""
 
-    if not _doubles(array):
+    if not _floats(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _address(context, builder, signature, args, _VECTOR)
+        stored, name, size = _stored(signature)
+        pointer = _address(context, builder, signature, args, stored)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
-        kind = ir.FunctionType(ir.VoidType(), [_VECTOR, pointer.type, _INT32, mask.type])
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.store.v{LANES}f64.p0")
-        builder.call(function, [args[3], pointer, ir.Constant(_INT32, 8), mask])
+        kind = ir.FunctionType(ir.VoidType(), [stored, pointer.type, _INT32, mask.type])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.store.{name}.p0")
+        value = args[3] if size == 8 else builder.fptrunc(args[3], stored)
+        builder.call(function, [value, pointer, ir.Constant(_INT32, size), mask])
         return context.get_dummy_value()
 
     return types.void(array, offset, count, value), generate
+
+
+@intrinsic
+def keep(typing: Any, vector: Any, bits: Any) -> Any:
+    """The lanes whose bit is set in a byte, 0 in the others."""
+
+    if bits != types.uint8:
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        mask = builder.bitcast(args[1], ir.VectorType(ir.IntType(1), LANES))
+        return builder.select(mask, args[0], ir.Constant(_VECTOR, [0.0] * LANES))
+
+    return F64X8(vector, bits), generate
 
 
 @intrinsic

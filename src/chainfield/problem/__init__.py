@@ -1,6 +1,7 @@
 """The training problem: a finite sum over sequences, evaluated in parallel."""
 
-from .online import Memory, OnlinePass
+from .memory import Memory
+from .online import OnlinePass
 from .problem import Problem
 
 __all__ = ["Memory", "OnlinePass", "Problem"]

@@ -12,20 +12,17 @@ from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError, DataError, DivergenceError, NoPathError
 from chainfield.features.batch import Batch
-from chainfield.inference import Paths, clamped_path
+from chainfield.inference import Paths, clamped_path, marginals
 from chainfield.objectives import Objective, Targets
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials
 from chainfield.scorers import Chain
 
+from .fused import RAN_AWAY, Fused, fuse
+
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Pullback = Callable[[Potentials, Float, float], None]  # (d scores, into flat vector, scale)
-
-RAN_AWAY = (
-    "Training ran away: the scores are not finite any more. Use a smaller step, a larger l2, or features of a smaller "
-    "scale."
-)
 
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,
 # and so does the order in which their gradients are added: results are the same on any machine.
@@ -103,6 +100,11 @@ class Problem:
         """The path behind the labels, where they determine it: then the clamped side needs no inference."""
         return clamped_path(self.chain.space, self.targets.clamp, self.batch.offsets)
 
+    @cached_property
+    def fused(self) -> Fused | None:
+        """The whole problem in one kernel, where there is one for its chain."""
+        return fuse(self)
+
     def evaluate(self, theta: Float) -> tuple[float, Float]:
         """The smooth part (everything but l1) and its gradient."""
 
@@ -115,21 +117,51 @@ class Problem:
                 pullback(d, gradient, 1.0)
             return value, gradient
 
-        total, summed = 0.0, None
-        for value, gradient in ordered_map(shard, self.shards, self.n_jobs):
-            total += value
-            if summed is None:
-                summed = gradient
-            else:
-                summed += gradient
-        assert summed is not None
+        counted = theta if self.penalised is None else self.penalised * theta
+        gradient = (2.0 * self.l2) * counted
+        if self.fused is not None:
+            total, add = self.fused.total(theta)
+            add(gradient)
+        else:
+            total = self._add(shard, gradient)
         if self.l2:
-            counted = theta if self.penalised is None else self.penalised * theta
             total += self.l2 * float(counted @ counted)
-            summed += (2.0 * self.l2) * counted
         if not np.isfinite(total):
             raise DivergenceError(RAN_AWAY)
-        return total, summed
+        return total, gradient
+
+    def curvature(self, theta: Float) -> Float:
+        """An estimate of the Hessian's diagonal: variances of rows and edges, pulled back, and the penalty's share."""
+
+        def shard(bounds: tuple[int, int]) -> tuple[float, Float]:
+            diagonal = np.zeros(self.n_parameters)
+            params, into = self.chain.views(theta), self.chain.views(diagonal)
+            for lo, hi in self.chain.blocks(self.batch.offsets, *bounds):
+                batch, targets = self._part(slice(lo, hi))
+                potentials, pullback = self.chain.potentials(params, batch, "sum")
+                p = marginals(self.chain.space, self._shifted(potentials)).expected
+                weight = np.repeat(targets.weight, np.diff(batch.offsets))[:, None]
+                # Expected counts of edges are sums over positions: half of them is about what their variances sum to.
+                pullback(Potentials(weight * p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
+            return 0.0, diagonal
+
+        diagonal = np.zeros(self.n_parameters)
+        if self.fused is not None:
+            self.fused.total(theta, variances=True)[1](diagonal)
+        else:
+            self._add(shard, diagonal)
+        return np.abs(diagonal) + 2.0 * self.l2 * (1.0 if self.penalised is None else self.penalised)
+
+    def _add(self, shard: Callable[[tuple[int, int]], tuple[float, Float]], into: Float) -> float:
+        """The sum of all shards' values; their vectors are added to ``into``, always in the same order."""
+        total = 0.0
+        for value, vector in ordered_map(shard, self.shards, self.n_jobs):
+            total += value
+            into += vector
+        return total
+
+    def _shifted(self, potentials: Potentials) -> Potentials:
+        return potentials if self.offset is None else replace(potentials, node=potentials.node + self.offset)
 
     def differentiate(self, theta: Float, sequences: slice | Int) -> tuple[float, Potentials, Pullback]:
         """Loss of some sequences (penalties left out), its gradient in score space, and the way back to parameters.
@@ -139,10 +171,8 @@ class Problem:
         """
         batch, targets = self._part(sequences)
         potentials, pullback = self.chain.potentials(self.chain.views(theta), batch, self.objective.how)
-        if self.offset is not None:
-            potentials = replace(potentials, node=potentials.node + self.offset)
         try:
-            value, d = self.objective(self.chain.space, potentials, targets)
+            value, d = self.objective(self.chain.space, self._shifted(potentials), targets)
         except NoPathError as error:
             numbers = np.arange(self.n_sequences)[sequences]
             raise NoPathError(int(numbers[error.sequence]), error.known) from None

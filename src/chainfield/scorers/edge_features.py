@@ -59,7 +59,7 @@ class EdgeFeatures(Scorer):
             if not plain:
                 summed = np.zeros((len(d), n_rows))
                 np.add.at(summed.T, edge_row, d.T)
-            scatter_pairs(*entries, *layout, pairs.mask, summed, scale, into["weight"])
+            scatter_pairs(*entries, *layout, pairs.bits, summed, scale, into["weight"])
 
         return pullback
 

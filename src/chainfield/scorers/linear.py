@@ -49,7 +49,7 @@ class SparseLinear(Scorer):
         gather_pairs(*entries, *layout, params["weight"], scores)
 
         def pullback(d: Float, into: Params, scale: float) -> None:
-            scatter_pairs(*entries, *layout, pairs.mask, d, scale, into["weight"])
+            scatter_pairs(*entries, *layout, pairs.bits, d, scale, into["weight"])
 
         return pullback
 

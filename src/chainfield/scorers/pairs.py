@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,13 @@ class Pairs:
     def n_pairs(self) -> int:
         """P."""
         return len(self.row)
+
+    @cached_property
+    def bits(self) -> NDArray[np.uint8]:
+        """The mask as the kernels read it: a bit a weight, a byte for each vector of a full feature."""
+        if len(self.mask) == 0:
+            return np.empty(0, np.uint8)
+        return np.packbits(self.mask.reshape(self.n_full, -1) > 0, axis=1, bitorder="little").ravel()
 
     def feature(self) -> Int:
         """(P,) the feature of each pair."""

@@ -82,9 +82,9 @@ class Scorer(ABC):
         return True
 
     def fused(self) -> tuple[str, Any] | None:
-        """The scorer's part in the fused kernel of online training, with its table; None if it has none.
+        """The scorer's part in the kernel that trains linear chains at once, with its table; None if it has none.
 
-        ("pairs", Pairs), ("boundary", None) or ("ties", an edge's weight (E,)); see :mod:`chainfield.problem.online`.
+        ("pairs", Pairs), ("boundary", None) or ("ties", an edge's weight (E,)); see :mod:`chainfield.problem.fused`.
         """
         return None
 

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chainfield.inference import marginals
-from chainfield.potentials import Potentials
 from chainfield.problem import Memory, OnlinePass, Problem
 
 from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs
@@ -36,8 +35,8 @@ class AutoState(LBFGSState):
 
     passes: int = 0
     share: float = 0.0
-    node: Float = field(default_factory=lambda: np.empty((0, 0)))
-    edge: Float = field(default_factory=lambda: np.empty((0, 0)))
+    node: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    edge: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
     rate: float = 0.0
 
 
@@ -66,8 +65,8 @@ class Auto(Trainer[AutoState]):
             self._settle(problem, state)
         elif problem.l2 > 0 and problem.l1 == 0 and memory_bytes(problem) <= MOST_BYTES and not theta.any():
             rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
-            state.node = np.zeros((problem.batch.n_positions, problem.chain.space.n_rows))
-            state.edge = np.zeros((rows, problem.chain.space.n_edges))
+            state.node = np.zeros((problem.batch.n_positions, problem.chain.space.n_rows), np.float32)
+            state.edge = np.zeros((rows, problem.chain.space.n_edges), np.float32)
             state.share = 2.0 * problem.l2 / (2.0 * problem.l2 + 2.0 * smoothness(problem, theta, self.seed))
         else:
             state.rate = SGD(seed=self.seed).begin(problem, theta).rate
@@ -117,15 +116,18 @@ class Auto(Trainer[AutoState]):
         for name in ("gradient", "value", "steps", "changes", "step_change", "change_change"):
             setattr(state, name, getattr(started, name))
         if state.passes:
-            state.metric = curvature(problem, state.theta) ** -POWER
-        state.node, state.edge = np.empty((0, 0)), np.empty((0, 0))
+            diagonal = problem.curvature(state.theta)
+            if problem.l2 == 0:  # nothing keeps it from zero
+                diagonal += max(float(diagonal.mean()) * 1e-3, 1e-8)
+            state.metric = diagonal**-POWER
+        state.node, state.edge = np.empty((0, 0), np.float32), np.empty((0, 0), np.float32)
 
 
 def memory_bytes(problem: Problem) -> int:
     """What SDCA would keep."""
     space = problem.chain.space
     rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
-    return 8 * (problem.batch.n_positions * space.n_rows + rows * space.n_edges)
+    return 4 * (problem.batch.n_positions * space.n_rows + rows * space.n_edges)
 
 
 def smoothness(problem: Problem, theta: Float, seed: int) -> float:
@@ -142,17 +144,3 @@ def smoothness(problem: Problem, theta: Float, seed: int) -> float:
             pullback(replace(d, node=moved.node - d.node, edge=moved.edge - d.edge), change, 1.0)
             largest = max(largest, float(np.linalg.norm(change)) / length)
     return largest
-
-
-def curvature(problem: Problem, theta: Float) -> Float:
-    """An estimate of the Hessian's diagonal: variances of rows and edges, pulled back, and the penalty's share."""
-    chain, batch = problem.chain, problem.batch
-    diagonal = np.zeros_like(theta)
-    params, into = chain.views(theta), chain.views(diagonal)
-    for lo, hi in chain.blocks(batch.offsets, 0, batch.n_sequences):
-        potentials, pullback = chain.potentials(params, batch.window(lo, hi), "sum")
-        p = marginals(chain.space, potentials).expected
-        # Expected counts of edges are sums over positions: half of them is about what their variances add up to.
-        pullback(Potentials(p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
-    floor = 2.0 * problem.l2 if problem.l2 else max(float(np.mean(np.abs(diagonal))) * 1e-3, 1e-8)
-    return np.abs(diagonal) + floor

@@ -2,11 +2,11 @@
 
     θ ← θ - η_k ∇loss_s(θ)      one sequence (or a few) at a time, in fresh random order each pass
 
-The way back of a sequence's gradient adds to θ itself, so a step touches only the weights of its features. Penalties
-would touch all of them: their share of a step is saved up and paid after some dozens of steps for all parameters at
-once (l2: shrink, l1: move towards zero and stop there).
-The average of all iterates costs one more way back, not a pass over θ: with updates Δ_k after step k,
-sum over k of θ_k = K θ_K - sum over k of k Δ_k  (Daumé 2006).
+The way back of a sequence's gradient adds to θ itself, so a step touches only the weights of its features. An l2
+penalty touches all of them, by the same factor: θ is kept as a factor times a vector during a pass (Bottou 2010). An l1
+penalty is saved up and paid after some dozens of steps for all parameters at once (a move to zero that stops there).
+The average of all iterates costs one more way back, not a pass over θ. With θ_k = c_k v_k, Δ_k the change of v in step
+k, and C_k = c_1 + … + c_k:  sum over k of θ_k = C_K v_K - sum over k of C_{k-1} Δ_k  (Daumé 2006; Xu 2011).
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ PARAMETERS_PER_STEP = 4000
 
 @dataclass
 class OnlineState(State):
-    """θ, and sum of k·Δ_k behind the average."""
+    """θ, and what is behind the average."""
 
-    lag: Float = field(default_factory=lambda: np.empty(0))
+    lag: Float = field(default_factory=lambda: np.empty(0))  # sum of C_{k-1} Δ_k
     clock: int = 0  # steps since averaging began
+    mass: float = 0.0  # the sum of the iterates since then is mass · θ - lag
     rate: float = 0.0  # the first step size, once it is chosen
     history: list[float] = field(default_factory=list)
 
@@ -73,14 +74,22 @@ class SGD(Trainer[OnlineState]):
         rates = state.rate / (1.0 + state.rate * decay * taken)
         walk = OnlinePass(problem)
         loss, mistakes = 0.0, 0
-        for lo in range(0, n_steps, pay_interval(problem)):
-            hi = min(lo + pay_interval(problem), n_steps)
+        sizes = np.minimum(self.batch_size, n - self.batch_size * np.arange(n_steps))
+        shrink = 1.0 / (1.0 + 2.0 * problem.l2 * rates * sizes / n)
+        every = pay_interval(problem) if problem.l1 else n_steps
+        for lo in range(0, n_steps, every):
+            hi = min(lo + every, n_steps)
             if self.batch_size == 1:
-                lag = state.lag if averaging else None
-                part, wrong = walk(state.theta, order[lo:hi], rates[lo:hi], lag=lag, clock=state.clock)
+                part, wrong, state.mass = walk(
+                    state.theta,
+                    order[lo:hi],
+                    rates[lo:hi],
+                    shrink=shrink[lo:hi] if problem.l2 else None,
+                    lag=state.lag if averaging else None,
+                    mass=state.mass if averaging else 0.0,
+                )
                 loss += part
                 mistakes += wrong
-                state.clock += averaging * (hi - lo)
             else:
                 for step in range(lo, hi):
                     chosen = order[step * self.batch_size : (step + 1) * self.batch_size]
@@ -88,11 +97,18 @@ class SGD(Trainer[OnlineState]):
                     loss += value
                     mistakes += 1
                     if averaging:  # first: a step changes the parameters that the way back may read
-                        pullback(d, state.lag, -rates[step] * state.clock)
+                        pullback(d, state.lag, -rates[step] * state.mass)
                     pullback(d, state.theta, -rates[step])
-                    state.clock += averaging
-            share = (min(hi * self.batch_size, n) - lo * self.batch_size) / n
-            pay_penalties(problem, state, float(rates[lo:hi].mean()) * share, averaging)
+                    if problem.l2:
+                        state.theta *= shrink[step]
+                        state.mass /= shrink[step]
+                    state.mass += 1.0
+            state.clock += averaging * (hi - lo)
+            if problem.l1:
+                share = (min(hi * self.batch_size, n) - lo * self.batch_size) / n
+                pay_l1(problem, state, float(rates[lo:hi].mean()) * share, averaging)
+        if not averaging:
+            state.mass = 0.0
         state.iteration += 1
         theta = self.parameters(state)
         if not np.isfinite(theta).all():
@@ -106,7 +122,7 @@ class SGD(Trainer[OnlineState]):
 
     def parameters(self, state: OnlineState) -> Float:
         """The average once there is one."""
-        return state.theta - state.lag / state.clock if state.clock else state.theta
+        return (state.mass * state.theta - state.lag) / state.clock if state.clock else state.theta
 
 
 def pay_interval(problem: Problem) -> int:
@@ -114,18 +130,13 @@ def pay_interval(problem: Problem) -> int:
     return max(PAY, problem.n_parameters // PARAMETERS_PER_STEP)
 
 
-def pay_penalties(problem: Problem, state: OnlineState, rate: float, averaging: bool) -> None:
-    """A proximal step on both penalties, for a sum of step sizes ``rate``."""
-    if not (problem.l1 or problem.l2):
-        return
+def pay_l1(problem: Problem, state: OnlineState, rate: float, averaging: bool) -> None:
+    """A proximal step on the l1 penalty, for a sum of step sizes ``rate``."""
     before = state.theta.copy() if averaging else None
-    if problem.l2:
-        state.theta /= 1.0 + 2.0 * problem.l2 * rate
-    if problem.l1:
-        shrunk = np.abs(state.theta) - problem.l1 * rate
-        np.multiply(np.sign(state.theta), np.maximum(shrunk, 0.0), out=state.theta)
+    shrunk = np.abs(state.theta) - problem.l1 * rate
+    np.multiply(np.sign(state.theta), np.maximum(shrunk, 0.0), out=state.theta)
     if before is not None:
-        state.lag += state.clock * (state.theta - before)
+        state.lag += state.mass * (state.theta - before)
 
 
 def calibrate(problem: Problem, theta: Float, seed: int, sample: int = 200) -> float:

@@ -17,25 +17,28 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError
 from chainfield.problem import Memory, OnlinePass, Problem
 
 from .trainer import Float, Record, State, Trainer, Window, orders
 
+Single = NDArray[np.float32]
+
 
 @dataclass
 class SDCAState(State):
     """What every sequence keeps, and the last good point to go back to."""
 
-    node: Float = field(default_factory=lambda: np.empty(0))  # (N, R)
-    edge: Float = field(default_factory=lambda: np.empty(0))  # (S, E), or (N, E) if positions have their own edges
+    node: Single = field(default_factory=lambda: np.empty(0, np.float32))  # (N, R)
+    edge: Single = field(default_factory=lambda: np.empty(0, np.float32))  # (S, E), or (N, E): own edges a position
     rest: Float = field(default_factory=lambda: np.empty(0))  # (P,) the part of the start that no sequence explains
     share: float = 0.0
     value: float = np.inf
     good_theta: Float = field(default_factory=lambda: np.empty(0))
-    good_node: Float = field(default_factory=lambda: np.empty(0))
-    good_edge: Float = field(default_factory=lambda: np.empty(0))
+    good_node: Single = field(default_factory=lambda: np.empty(0, np.float32))
+    good_edge: Single = field(default_factory=lambda: np.empty(0, np.float32))
     good_rest: Float = field(default_factory=lambda: np.empty(0))
     history: list[float] = field(default_factory=list)
 
@@ -67,7 +70,8 @@ class SDCA(Trainer[SDCAState]):
         self.check(problem)
         n, e = problem.batch.n_positions, problem.chain.space.n_edges
         rows = n if problem.chain.per_position else problem.n_sequences
-        node, edge = np.zeros((n, problem.chain.space.n_rows)), np.zeros((rows, e))
+        node = np.zeros((n, problem.chain.space.n_rows), np.float32)
+        edge = np.zeros((rows, e), np.float32)
         state = SDCAState(theta.copy(), node=node, edge=edge, rest=-2.0 * problem.l2 * theta, share=self.share)
         self._keep(state)
         return state

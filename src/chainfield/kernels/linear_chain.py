@@ -1,0 +1,360 @@
+"""A pass over the sequences of a linear chain: score, infer, and the way back, one sequence after the other.
+
+The same steps as everywhere (gather, forward and backward or Viterbi, scatter), put together in compiled code, so that
+what belongs to a sequence never leaves the innermost cache. Where the way back leads decides what the pass is good for:
+into a gradient, it is a batch's gradient; into the parameters themselves, it is stochastic training.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .bundles import aligned, padded, spread
+from .jit import inner, kernel, part
+from .logspace import log_backward, log_forward
+from .max import best_path
+from .sum import backward, forward, make_work, prepare_edges
+from .unrolled import gather_unrolled, scatter_unrolled
+from .vector import LANES, fma, get, load, load_part, mul, put, splat, store, store_part, total
+
+# θ is a factor times what is stored, so that shrinking all of it is one multiplication; folded in below this.
+SMALLEST_FACTOR = 1e-6
+
+
+class Places(NamedTuple):
+    """Where parameters lie that are no weights of features; -1: this chain has none of that kind."""
+
+    start: int
+    end: int
+    tie: Any  # (E,) transition weight of an edge, -1: none
+    transition: int
+    tie2: Any  # the same for a second set of transition weights
+    transition2: int
+
+
+class Known(NamedTuple):
+    """What is known of the labels: see Clamp, Targets and Paths."""
+
+    index: Any  # (N,)
+    table: Any  # (M, R)
+    cost: Any  # (M, R), or (0, R)
+    shift: Any  # (R,), or (0,)
+    weight: Any  # (S,)
+    has_path: bool
+    states: Any  # (N,)
+    edges: Any  # (N,)
+
+
+class Parameters(NamedTuple):
+    """θ, or anything of its shape: the weights of features as :class:`Unrolled` places them, and all others."""
+
+    weights: Any
+    rest: Any
+
+
+class Kept(NamedTuple):
+    """The gradient in score space that every sequence keeps (see trainers.sdca); empty: none."""
+
+    node: Any  # (N, R) single precision
+    edge: Any  # (S, E)
+    share: float  # of a change that is added to them
+
+
+@part
+def read_edges(places: Any, rest: Any, factor: float, edges: Any) -> None:
+    """edges[e] = the sum of its transition weights."""
+    for e in range(len(edges)):
+        value = 0.0
+        if places.transition >= 0 and get(places.tie, e) >= 0:
+            value += get(rest, places.transition + get(places.tie, e))
+        if places.transition2 >= 0 and get(places.tie2, e) >= 0:
+            value += get(rest, places.transition2 + get(places.tie2, e))
+        put(edges, e, factor * value)
+
+
+@inner
+def some(d: Any, o: int, width: int) -> bool:
+    """Whether a position has any gradient."""
+    sums = splat(0.0)
+    for c in range(0, width, LANES):
+        value = load(d, o + c)
+        sums = fma(value, value, sums)
+    return total(sums) != 0.0
+
+
+@part
+def move(
+    places: Any, entries: Any, at: int, n: int, masked: bool, n_rows: int, d: Any, d_edges: Any, rate: float, into: Any
+) -> None:
+    """into -= rate · gradient of one sequence, given its gradient in score space; positions without one are skipped."""
+    width = entries.width
+    for t in range(n):
+        if some(d, t * width, width):
+            scatter_unrolled(entries, at + t, masked, d, t * width, -rate, into.weights)
+    rest = into.rest
+    if places.start >= 0:
+        for r in range(n_rows):
+            rest[places.start + r] -= rate * d[r]
+            rest[places.end + r] -= rate * d[(n - 1) * width + r]
+    move_edges(places, d_edges, rate, rest)
+
+
+@part
+def move_edges(places: Any, d_edges: Any, rate: float, rest: Any) -> None:
+    """The same for transitions alone."""
+    if places.transition >= 0:
+        for e in range(len(d_edges)):
+            if get(places.tie, e) >= 0:
+                p = places.transition + get(places.tie, e)
+                put(rest, p, get(rest, p) - rate * get(d_edges, e))
+    if places.transition2 >= 0:
+        for e in range(len(d_edges)):
+            if get(places.tie2, e) >= 0:
+                p = places.transition2 + get(places.tie2, e)
+                put(rest, p, get(rest, p) - rate * get(d_edges, e))
+
+
+@part
+def exchange(kept: Any, at: int, n: int, s: int, n_rows: int, width: int, d: Any, d_edges: Any) -> None:
+    """d becomes its difference from what the sequence keeps, and a share of that is kept."""
+    share = splat(kept.share)
+    node = kept.node.ravel()
+    minus = splat(-1.0)
+    for t in range(n):
+        o = t * width
+        k = (at + t) * n_rows
+        c = 0
+        while c + LANES <= n_rows:
+            before = load(node, k + c)
+            change = fma(minus, before, load(d, o + c))
+            store(d, o + c, change)
+            store(node, k + c, fma(share, change, before))
+            c += LANES
+        if c < n_rows:
+            before = load_part(node, k + c, n_rows - c, 0.0)
+            change = fma(minus, before, load(d, o + c))
+            store(d, o + c, change)
+            store_part(node, k + c, n_rows - c, fma(share, change, before))
+    edge = kept.edge[s]
+    for e in range(len(d_edges)):
+        change = get(d_edges, e) - get(edge, e)
+        put(d_edges, e, change)
+        put(edge, e, get(edge, e) + kept.share * change)
+
+
+@kernel
+def linear_pass(
+    graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, shrink: Any, use_max: bool, variances: bool,
+    entries: Any, places: Any, known: Any, theta: Any, into: Any, moving: bool, lag: Any, mass: float, kept: Any,
+) -> tuple[float, int, int, float]:  # fmt: skip
+    """Go through the sequences of ``order`` and subtract rates[step] · gradient from ``into`` after each.
+
+    moving: ``into`` is θ itself. Then shrink (len(order),) are factors by which θ shrinks after each step (empty:
+    none), and ``lag`` gathers what the average of all iterates needs (see trainers.online; empty: no average).
+    variances: instead of gradients, an estimate of the curvature: the variances of rows, half the counts of edges.
+
+    Returns the loss, the number of updates, the sequence that failed, and the new mass of the average. The failed
+    sequence is -1 if all went well; else the loss is infinite (no path) or NaN.
+    """
+    n_edges = len(graph.src)
+    width = entries.width
+    longest = 0
+    for s in order:
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    work = make_work(graph, n_rows, longest, not use_max)
+    nodes = aligned(longest * width)
+    others = aligned(0 if known.has_path else longest * width)
+    d_nodes = aligned(longest * width)
+    d_edges = np.zeros(n_edges)
+    edges = np.empty(n_edges)
+    node = nodes.reshape((longest, width))
+    d_node = d_nodes.reshape((longest, width))
+    d_edge = d_edges.reshape((1, n_edges))
+    edge = edges.reshape((1, n_edges))
+    states = np.empty(longest, np.int32)
+    path_edges = np.empty(longest, np.int32)
+    logs = aligned(graph.n_slots)
+    keeping = len(kept.edge) > 0
+    averaging = len(lag.rest) > 0
+    masked = moving and len(entries.mask) > 0
+    zero = splat(0.0)
+    factor = 1.0
+    loss = 0.0
+    updates = 0
+    stale = True
+    shift = 0.0
+    for step in range(len(order)):
+        s = order[step]
+        at = offsets[s]
+        n = offsets[s + 1] - at
+        if n == 0:
+            if moving:
+                mass += factor
+            continue
+        for t in range(n):
+            gather_unrolled(entries, at + t, theta.weights, nodes, t * width)
+        for i in range(0, n * width, LANES):
+            store(d_nodes, i, zero)
+        if factor != 1.0:
+            many = splat(factor)
+            for i in range(0, n * width, LANES):
+                store(nodes, i, mul(load(nodes, i), many))
+        if places.start >= 0:
+            for r in range(n_rows):
+                nodes[r] += factor * theta.rest[places.start + r]
+                nodes[(n - 1) * width + r] += factor * theta.rest[places.end + r]
+        if len(known.shift) > 0:
+            for t in range(n):
+                for r in range(n_rows):
+                    node[t, r] += known.shift[r]
+        if stale:
+            read_edges(places, theta.rest, factor, edges)
+            if use_max:
+                spread(graph, edges, np.int64(0), 0.0, -np.inf, np.bool_(True), logs, logs[:0])
+            else:
+                shift = prepare_edges(graph, edges, work)
+            stale = False
+        if moving:
+            for e in range(n_edges):
+                put(d_edges, e, 0.0)
+        # The clamped side first, from the scores as they are; the free side then has the costs of wrong labels on top.
+        weight = known.weight[s]
+        below = 0.0
+        if variances:
+            pass
+        elif known.has_path:
+            for t in range(n):
+                r = t * width + get(graph.row_of, get(known.states, at + t))
+                below += get(nodes, r)
+                put(d_nodes, r, get(d_nodes, r) - weight)
+                if t > 0:
+                    e = get(known.edges, at + t)
+                    below += get(edges, e)
+                    put(d_edges, e, get(d_edges, e) - weight)
+        else:
+            clamped = others.reshape((longest, width))
+            for t in range(n):
+                for r in range(n_rows):
+                    clamped[t, r] = node[t, r] if known.table[known.index[at + t], r] else -np.inf
+            below = side(
+                graph, clamped, others, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight,
+                d_node, d_nodes, d_edge, d_edges, moving,
+            )  # fmt: skip
+        if len(known.cost) > 0:
+            for t in range(n):
+                for r in range(n_rows):
+                    node[t, r] += known.cost[known.index[at + t], r]
+        above = side(
+            graph, node, nodes, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node,
+            d_nodes, d_edge, d_edges, moving,
+        )  # fmt: skip
+        if not (np.isfinite(above) and np.isfinite(below)):
+            return above if np.isfinite(below) else below, updates, s, mass
+        loss += weight * (above - below)
+        if keeping:
+            exchange(kept, at, n, s, n_rows, width, d_nodes, d_edges)
+        wrong = not use_max
+        if use_max:
+            wrong = some(d_nodes, np.int64(0), n * width)
+            for e in range(n_edges if moving else 0):
+                wrong = wrong or get(d_edges, e) != 0.0
+        if variances:
+            for i in range(0, n * width, LANES):
+                p = load(d_nodes, i)
+                store(d_nodes, i, fma(mul(p, splat(-1.0 / weight if weight > 0.0 else 0.0)), p, p))
+        if wrong:
+            updates += 1
+            move(
+                places,
+                entries,
+                at,
+                n,
+                masked,
+                n_rows,
+                d_nodes,
+                d_edges[: n_edges if moving else 0],
+                rates[step] / factor,
+                into,
+            )
+            if averaging:
+                pace = rates[step] / factor * mass
+                move(places, entries, at, n, masked, n_rows, d_nodes, d_edges, pace, lag)
+            stale = moving
+        if moving:
+            if len(shrink) > 0:
+                factor *= shrink[step]
+                stale = True
+                if factor < SMALLEST_FACTOR:
+                    mass /= factor
+                    fold(theta, factor)
+                    factor = 1.0
+            mass += factor
+    if not moving:
+        if not use_max:
+            add_expected(graph, work, d_edges)
+        if variances:
+            for e in range(n_edges):
+                d_edges[e] *= 0.5
+        move_edges(places, d_edges, -1.0, into.rest)
+    elif factor != 1.0:
+        mass /= factor
+        fold(theta, factor)
+    return loss, updates, -1, mass
+
+
+@part
+def fold(theta: Any, factor: float) -> None:
+    """The factor becomes part of what is stored."""
+    for i in range(len(theta.weights)):
+        theta.weights[i] *= factor
+    for i in range(len(theta.rest)):
+        theta.rest[i] *= factor
+
+
+@inner
+def add_expected(graph: Any, work: Any, d_edges: Any) -> None:
+    """Expectations of edges, from the bundles' layout, with the factor that they lack there."""
+    for e in range(len(graph.src)):
+        at = get(graph.slot, e)
+        put(d_edges, e, get(d_edges, e) + get(work.expected, at) * get(work.weights, at))
+
+
+@part
+def side(
+    graph: Any, node: Any, nodes: Any, edge: Any, edges: Any, n: int, use_max: bool, shift: float, work: Any, logs: Any,
+    states: Any, path_edges: Any, weight: float, d_node: Any, d_nodes: Any, d_edge: Any, d_edges: Any, moving: bool,
+) -> float:  # fmt: skip
+    """One side of a contrast: its value, and weight · its posterior or path added to the gradients.
+
+    Expectations of edges stay in ``work`` where nothing moves: they are added up once at the end.
+    """
+    # Constants in a call would be types of their own, and compile these functions once more.
+    zero = np.int64(0)
+    no = np.bool_(False)
+    width = padded(work.n_rows)
+    if use_max:
+        value = best_path(graph, nodes, width, edges, no, zero, n, logs, work.alpha, work.acc, states, path_edges, zero)
+        if np.isfinite(value):
+            for t in range(n):
+                d_node[t, graph.row_of[states[t]]] += weight
+                if t > 0:
+                    d_edges[path_edges[t]] += weight
+        return value
+    value = forward(graph, nodes, width, edges, no, zero, n, shift, work)
+    if np.isfinite(value):
+        if moving:
+            nothing = splat(0.0)
+            for i in range(0, graph.n_slots, LANES):
+                store(work.expected, i, nothing)
+        backward(graph, width, edges, no, zero, n, weight, work, d_nodes, zero, d_edges, no)
+        if moving:
+            add_expected(graph, work, d_edges)
+    else:
+        value = log_forward(graph, node, edge, no, zero, n, work.alpha, work.gain)
+        if np.isfinite(value):
+            log_backward(graph, node, edge, no, zero, n, work.alpha, work.gain, weight, d_node, d_edge, no)
+        for i in range(n * graph.width):
+            work.alpha[i] = 0.0
+    return value

@@ -1,0 +1,212 @@
+"""Linear chains in one kernel: batch gradients, curvature, and passes of stochastic training.
+
+A chain of sparse linear features, boundary weights and plain transitions is by far the most common one, and a position
+costs a fraction of a microsecond there: going through arrays of scores, part by part, would cost as much again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import DivergenceError, NoPathError
+from chainfield.objectives import Contrast
+from chainfield.parallel import ordered_map
+
+from .memory import Memory
+from .packing import Packing
+
+if TYPE_CHECKING:
+    from chainfield.kernels.linear_chain import Kept, Known, Parameters, Places
+    from chainfield.kernels.unrolled import Unrolled
+
+    from .problem import Problem
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+_NONE = np.empty(0)
+_MOST_ROWS = 2**16 - 1  # what the kernels' row numbers hold
+_MOST_PLACES = 2**31 - 1
+
+RAN_AWAY = (
+    "Training ran away: the scores are not finite any more. Use a smaller step, a larger l2, or features of a smaller "
+    "scale."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Fused:
+    """A problem whose chain the kernel knows."""
+
+    problem: Problem
+    packing: Packing
+    entries: Unrolled
+    places: Places
+    known: Known
+
+    def total(self, theta: Float, *, variances: bool = False) -> tuple[float, Callable[[Float], None]]:
+        """The loss of all sequences, and a function that adds its gradient (or curvature) to a vector."""
+        packing, problem, loss = self.packing, self.problem, 0.0
+        with packing.packed(theta) as packed:
+
+            def shard(bounds: tuple[int, int]) -> tuple[float, Parameters]:
+                order, into = np.arange(*bounds), packing.take()
+                value, _, _ = self._run(packed, into, order, np.full(len(order), -1.0), variances=variances)
+                return value, into
+
+            summed: Parameters | None = None
+            for value, into in ordered_map(shard, problem.shards, problem.n_jobs):
+                loss += value
+                if summed is None:
+                    summed = into
+                else:
+                    summed.weights[...] += into.weights
+                    summed.rest[...] += into.rest
+                    packing.give_back(into)
+        assert summed is not None
+        found = summed
+
+        def add(vector: Float) -> None:
+            packing.add(found, vector)
+            packing.give_back(found)
+
+        return loss, add
+
+    def walk(
+        self,
+        theta: Float,
+        order: Int,
+        rates: Float,
+        shrink: Float | None,
+        lag: Float | None,
+        mass: float,
+        memory: Memory | None,
+        share: float,
+    ) -> tuple[float, int, float]:
+        """A pass of stochastic training: see :class:`chainfield.problem.OnlinePass`."""
+        from chainfield.kernels.linear_chain import Kept
+
+        packing = self.packing
+        kept = None if memory is None else Kept(memory.node, memory.edge, share)
+        with packing.packed(theta) as packed:
+            if lag is None:
+                result = self._run(packed, packed, order, rates, shrink=shrink, kept=kept)
+            else:
+                with packing.packed(lag) as late:
+                    result = self._run(packed, packed, order, rates, shrink=shrink, lag=late, mass=mass, kept=kept)
+                    packing.unpack(late, lag)
+            packing.unpack(packed, theta)
+        return result
+
+    def _run(
+        self,
+        theta: Parameters,
+        into: Parameters,
+        order: Int,
+        rates: Float,
+        *,
+        variances: bool = False,
+        shrink: Float | None = None,
+        lag: Parameters | None = None,
+        mass: float = 0.0,
+        kept: Kept | None = None,
+    ) -> tuple[float, int, float]:
+        from chainfield.kernels.linear_chain import Kept, Parameters, linear_pass
+
+        problem = self.problem
+        single = np.empty((0, 0), np.float32)
+        loss, updates, failed, mass = linear_pass(
+            problem.chain.space.graph,
+            problem.chain.space.n_rows,
+            problem.batch.offsets,
+            order,
+            rates,
+            _NONE if shrink is None else shrink,
+            problem.objective.how == "max",
+            variances,
+            self.entries,
+            self.places,
+            self.known,
+            theta,
+            into,
+            into is theta,
+            Parameters(_NONE, _NONE) if lag is None else lag,
+            float(mass),
+            Kept(single, single, 0.0) if kept is None else kept,
+        )
+        if failed >= 0:
+            if loss == -np.inf:
+                raise NoPathError(int(failed), "its training labels")
+            raise DivergenceError(RAN_AWAY)
+        return loss, updates, mass
+
+
+def fuse(problem: Problem) -> Fused | None:
+    """The kernel's view of a problem, if it knows all parts of its chain."""
+    from chainfield.kernels.graph import LANES
+    from chainfield.kernels.linear_chain import Known, Places
+
+    chain, data = problem.chain, problem.batch.sparse
+    # Every scorer answers which part of the kernel it is: its name, and the table that the kernel reads.
+    parts: list[tuple[str, tuple[str, Any]]] = [(s.name, s.fused() or ("", None)) for s in chain.scorers]
+    sparse, boundary, moves = (
+        [(name, table) for name, (part, table) in parts if part == wanted] for wanted in ("pairs", "boundary", "ties")
+    )
+    fits = len(sparse) == 1 and len(boundary) <= 1 and len(moves) <= 2 and isinstance(problem.objective, Contrast)
+    if not fits or len(sparse) + len(boundary) + len(moves) < len(chain.scorers) or data is None:
+        return None
+    at, n = {}, 0
+    for name, shape in chain.shapes.items():
+        at[name] = n
+        n += int(np.prod(shape))
+    rows = chain.space.n_rows
+    features, pairs = sparse[0]
+    packing = Packing(pairs, rows, -(-rows // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
+    if rows > _MOST_ROWS or packing.pairs.n_pairs + packing.shift > _MOST_PLACES:
+        return None
+    no_tie = np.empty(0, np.int32)
+    ties: list[Any] = [(tie, packing.place(at[f"{name}.weight"])) for name, tie in moves]
+    ties += [(no_tie, -1)] * (2 - len(moves))
+    places = Places(
+        packing.place(at[f"{boundary[0][0]}.start"]) if boundary else -1,
+        packing.place(at[f"{boundary[0][0]}.end"]) if boundary else -1,
+        *ties[0],
+        *ties[1],
+    )
+    targets, path, cost = problem.targets, problem.path, problem.targets.cost
+    known = Known(
+        targets.clamp.index,
+        targets.clamp.table,
+        cost if problem.objective.uses_cost and cost is not None else np.empty((0, rows)),
+        _NONE if problem.offset is None else problem.offset,
+        targets.weight,
+        path is not None,
+        np.empty(0, np.int32) if path is None else path.states,
+        np.empty(0, np.int32) if path is None else path.edges,
+    )
+    return Fused(problem, packing, unrolled(problem, packing), places, known)
+
+
+def unrolled(problem: Problem, packing: Packing) -> Unrolled:
+    """The entries of a problem's features, written out."""
+    from chainfield.kernels.unrolled import Unrolled, count_unrolled, unroll
+
+    data, pairs = problem.batch.sparse, packing.pairs
+    assert data is not None
+    full_first, pair_first = np.zeros(len(data.indptr), np.int64), np.zeros(len(data.indptr), np.int64)
+    count_unrolled(data.indptr, data.indices, pairs.first, pairs.n_full, full_first, pair_first)
+    n_full, n_pairs = int(full_first[-1]), int(pair_first[-1])
+    full, pair, row = np.empty(n_full, np.int32), np.empty(n_pairs, np.int32), np.empty(n_pairs, np.uint16)
+    weighted = data.values is not None
+    full_value, pair_value = np.empty(n_full * weighted), np.empty(n_pairs * weighted)
+    unroll(
+        data.indptr, data.indices, data.weights(), pairs.first, pairs.row, pairs.n_full, packing.shift, full,
+        full_value, pair, row, pair_value,
+    )  # fmt: skip
+    return Unrolled(
+        full_first, full, full_value, pair_first, pair, row, pair_value, pairs.bits, packing.width, not weighted
+    )
