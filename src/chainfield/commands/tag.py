@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,8 @@ def tag(
     arguments = reading_arguments(**options)
     sentences = read_columns(data, **arguments)
     with click.open_file(output, "w", encoding=options["encoding"]) as out:
+        if os.linesep != "\n" and hasattr(out, "reconfigure"):
+            out.reconfigure(newline="")  # line ends stay as they were
         for batch in _rows(sentences, tagger, about):
             _write(out, tagger, batch, arguments["separator"], marginals, n_best, as_json)
             out.flush()
@@ -125,20 +128,21 @@ def _write(
             assert sure is not None
             out.write(json.dumps(_described(own, sure[i], several[i] if several else None), ensure_ascii=False) + "\n")
             continue
-        out.writelines(line + "\n" for line in sentence.leading)
+        end = sentence.newline
+        out.writelines(line + end for line in sentence.leading)
         separator = between or ("\t" if "\t" in sentence.lines[0] or " " not in sentence.lines[0] else " ")
         if several is not None:
             for rank, (found, probability) in enumerate(several[i]):
-                out.write(f"#{rank}:{probability:.6f}\n")  # one cell: it cannot be taken for a row
-                out.writelines(f"{line}{separator}{label}\n" for line, label in zip(sentence.lines, found, strict=True))
-                out.write("\n")
+                out.write(f"#{rank}:{probability:.6f}{end}")  # one cell: it cannot be taken for a row
+                out.writelines(f"{line}{separator}{y}{end}" for line, y in zip(sentence.lines, found, strict=True))
+                out.write(end)
             continue
         if sure is not None:
             cells = [f"{y}{separator}{p:.6f}" for y, p in zip(labels[i], sure[i].tokens, strict=True)]
         else:
             cells = labels[i]
-        out.writelines(f"{line}{separator}{cell}\n" for line, cell in zip(sentence.lines, cells, strict=True))
-        out.write("\n")
+        out.writelines(f"{line}{separator}{cell}{end}" for line, cell in zip(sentence.lines, cells, strict=True))
+        out.write(end)
 
 
 def _described(rows: list[tuple[str, ...]], sure: Any, several: Any) -> dict[str, Any]:
