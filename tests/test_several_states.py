@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from chainfield.states import StateSpace, class_blocks, left_to_right, one_per_l
 from chainfield.tasks import Classifying, Tagging
 from support.catalogue import SPACES, draw_labels, draw_sparse
 from support.models import LatentTagger
+from test_commands import run
 from test_linear_crf import SENTENCES, X_NEW, X, Y
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -218,6 +220,18 @@ def test_a_latent_model_in_a_file(latent, tmp_path):
     states = tagger.states(X_NEW)
     assert [len(s) for s in states] == [len(x) for x in X_NEW]
     assert [[latent.classes_[k] for k in tagger.chain.space.label_of[s]] for s in states] == latent.predict(X_NEW)
+
+
+def test_a_latent_model_on_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    LatentTagger(max_iter=5, template="U0:%x[0,0]\nB\n").fit(SENTENCES, Y).save("m.cf")
+    told = json.loads(run("show", "m.cf", "--json", "--label", "O").stdout)
+    assert {tuple(entry["label"]) for entry in told["features"]} == {("O", 0), ("O", 1)}
+    assert set(told["boundary"]["start"]) == {f"{label}#{i}" for label in ("B-LOC", "I-LOC", "O") for i in (0, 1)}
+    assert "→ O#1" in run("show", "m.cf", "--top", 50, "--label", "O").stdout
+    data = "".join(f"{word}\n" for word in SENTENCES[0]).encode()
+    for decoder in ("viterbi", "posterior", "latent-dynamic"):
+        assert run("tag", "m.cf", "--decoder", decoder, stdin=data).lines[0].startswith(f"{SENTENCES[0][0]}\t")
 
 
 def test_balanced_weights_favour_rare_labels():

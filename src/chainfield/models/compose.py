@@ -147,6 +147,7 @@ def known_steps(
 def _with_old(previous: FittedModel, name: str, pairs: Pairs, columns: NDArray[np.int64]) -> Pairs:
     """The pairs with those that the scorer of the same name had before."""
     for scorer in previous.chain.scorers:
-        if scorer.name == name and isinstance(scorer, SparseLinear | EdgeFeatures):
-            return unite_pairs(scorer.pairs, pairs, columns)
+        old = getattr(scorer, "pairs", None)
+        if scorer.name == name and isinstance(old, Pairs):
+            return unite_pairs(old, pairs, columns)
     return pairs
