@@ -326,6 +326,8 @@ def test_a_template_of_the_wrong_type():
         ({"class_weight": {"B-Y": 2.0}}, ["class_weight names 'B-Y'", "not a label"]),
         ({"class_weight": {"O": 0.0}}, ["(?i)class weights", "larger than 0"]),
         ({"class_weight": "fair"}, ["class_weight is 'fair'", "balanced"]),
+        ({"class_weight": {"O": "much"}}, ["'O'", "'much'", "numbers"]),
+        ({"class_weight": [1.0]}, ["dict", "balanced"]),
         ({"trainer": "lbfgs", "l1": 0.1}, ["l1", "owlqn"]),
         ({"trainer": "lbfgs", "objective": "perceptron"}, ["smooth", "averaged"]),
         ({"trainer": "sdca", "l2": 0.0}, ["l2 > 0"]),
@@ -337,6 +339,14 @@ def test_a_template_of_the_wrong_type():
 )
 def test_settings_that_cannot_be(settings, parts):
     assert_refused(ConfigError, lambda: fit(**settings), *parts)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"trainer": "newton"}, {"class_weight": "fair"}, {"class_weight": {"B-Y": 2.0}}, {"decoder": "beam"}]
+)
+def test_settings_are_refused_before_features_are_read(settings, monkeypatch):
+    monkeypatch.setattr("chainfield.features.columns_map.TemplateFeatures.learn", lambda *args: pytest.fail("too late"))
+    assert_refused(ConfigError, lambda: fit(ROWS, **settings), next(iter(settings)))
 
 
 @pytest.mark.parametrize("trainer", ["sgd", "adam", "averaged"])

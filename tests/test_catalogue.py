@@ -7,8 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
-from chainfield.objectives import OBJECTIVES, hamming_cost
+from chainfield.objectives import OBJECTIVES
 from chainfield.scorers import all_pairs, seen_pairs
+from chainfield.tasks import label_cost
 from support.catalogue import (
     EMISSIONS,
     LABELLINGS,
@@ -146,7 +147,7 @@ def test_the_cost_is_that_of_wrong_labels(space, labelling):
 def test_a_state_of_a_right_label_costs_nothing():
     """Of the two states of label 0 only one is allowed; the other one has the right label all the same."""
     space = SPACES["latent"]()
-    assert hamming_cost(space, np.array([[True, False, False]]), 2.0).tolist() == [[0.0, 0.0, 2.0]]
+    assert label_cost(space, np.array([[True, False, False]]), 2.0).tolist() == [[0.0, 0.0, 2.0]]
 
 
 def test_seen_pairs_are_those_that_occur_together():

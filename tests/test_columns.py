@@ -74,6 +74,14 @@ def test_byte_order_mark_and_crlf(tmp_path):
     sentences = list(read_columns(path))
     assert [sentence.rows for sentence in sentences] == ROWS
     assert sentences[0].lines == ("He PRP B-NP", "saw VBD B-VP")
+    assert [sentence.newline for sentence in sentences] == ["\r\n", "\r\n"]
+
+
+def test_every_sentence_knows_its_line_ends():
+    sentences = list(read_columns(["# a note\r\n", "a X\r\n", "b Y\r\n", "\r\n", "c Z\n", "\n", "d Z"]))
+    assert [sentence.newline for sentence in sentences] == ["\r\n", "\n", "\n"]
+    assert sentences[0].leading == ("# a note",)
+    assert next(read_columns(io.BytesIO(b"a X\r\n"))).newline == "\r\n"
 
 
 def test_lone_carriage_return_and_unicode_line_ends_stay_inside(tmp_path):

@@ -256,6 +256,23 @@ def test_byte_order_mark_and_windows_lines_are_accepted(tiny: Path) -> None:
     assert Path("windows.cf").read_bytes() == Path("tiny.cf").read_bytes()
 
 
+def test_line_ends_stay_as_they_are(tiny: Path) -> None:
+    data = ("# note\n" + TINY).replace("\n", "\r\n").encode()
+    for options in ((), ("--marginals",), ("--n-best", 2)):
+        tagged = run("tag", "tiny.cf", *options, stdin=data).stdout
+        assert tagged.count("\n") == tagged.count("\r\n") > 5
+        assert tagged.replace("\r\n", "\n") == run("tag", "tiny.cf", *options, stdin=data.replace(b"\r", b"")).stdout
+
+
+def test_decoders(tiny: Path) -> None:
+    assert run("train", "tiny.txt", "posterior.cf", "--decoder", "posterior", *QUICK).code == 0
+    assert load("posterior.cf").decoder == load("posterior.cf").tagger_.decoder == "posterior"
+    plain = run("tag", "tiny.cf", "tiny.txt").stdout
+    for decoder in ("viterbi", "posterior", "latent-dynamic"):
+        assert run("tag", "posterior.cf", "tiny.txt", "--decoder", decoder).stdout == plain
+    assert run("tag", "tiny.cf", "tiny.txt", "--decoder", "beam").code == 2
+
+
 def test_encoding_and_separator(tiny: Path) -> None:
     Path("latin.txt").write_bytes("café,N\nnoir,A\n\n".encode("latin-1"))
     options = ("--encoding", "latin-1", "--separator", ",")
@@ -689,7 +706,7 @@ def damaged(tiny: Path) -> dict[str, bytes]:
         "a few bytes": whole[:5],
         "empty": b"",
         "tampered": bytes(flipped),
-        "newer": rewritten(rb"\"version\":1", rb"\"version\":99"),
+        "newer": rewritten(rb"\"version\":2", rb"\"version\":99"),
         "another kind": rewritten(rb"\"kind\":\"model\"", rb"\"kind\":\"novel\""),
         "described otherwise": rewritten(b"likelihood", b"likelyhood"),
     }
@@ -812,8 +829,9 @@ def test_warnings_are_lines(tiny: Path) -> None:
 
 
 def test_choices_are_those_of_the_library() -> None:
-    from chainfield.commands import train
-    from chainfield.models import MODELS
+    from chainfield.commands import tag, train
+    from chainfield.inference import DECODERS
+    from chainfield.models import MODELS, LinearCRF
     from chainfield.objectives import OBJECTIVES
     from chainfield.trainers import TRAINERS
 
@@ -821,3 +839,6 @@ def test_choices_are_those_of_the_library() -> None:
     assert choices["objective"] == list(OBJECTIVES)
     assert choices["trainer"] == list(TRAINERS)
     assert choices["model"] == list(MODELS)
+    assert choices["decoder"] == list(LinearCRF.decoders)
+    choices = {p.name: list(p.type.choices) for p in tag.tag.params if hasattr(p.type, "choices")}
+    assert choices["decoder"] == list(DECODERS)

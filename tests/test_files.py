@@ -310,6 +310,19 @@ def test_a_newer_file(good, tmp_path):
     refused(write(tmp_path / "m.cf", rebuilt(good, newer)), "newer chainfield", "99", "upgrade")
 
 
+def test_a_file_of_version_1(good, tmp_path):
+    """It names neither task nor decoder."""
+
+    def older(description, tensors):
+        description["version"] = 1
+        del description["config"]["task"], description["config"]["decoder"]
+        del description["config"]["estimator"]["settings"]["decoder"]
+
+    model = chainfield.load(write(tmp_path / "m.cf", rebuilt(good, older)))
+    assert model.tagger_.decoder == model.decoder == "viterbi"
+    assert contents(model) == contents(chainfield.load(write(tmp_path / "n.cf", good)))
+
+
 def test_another_kind_of_file(tmp_path, monkeypatch):
     monkeypatch.setattr("chainfield.models.estimator.CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "c.checkpoint"
@@ -370,6 +383,10 @@ FORGED_UNSEEN = {
     "no estimator": remove("estimator"),
     "an estimator of a strange class": replace("Neural", "estimator", "class"),
     "a way to gather that is none": replace("mean", "how"),
+    "a strange task": replace("parsing", "task"),
+    "a task that is no name": replace(["tagging"], "task"),
+    "a task that the space cannot serve": replace("classifying", "task"),
+    "a strange decoder": replace("beam", "decoder"),
     "labels that are the same": replace(["O", "O", "O"], "labels"),
     "rows out of range": overwrite("scorer.features.pairs.row", lambda a: np.full_like(a, 250)),
     "more pairs than weights": overwrite("scorer.features.pairs.counts", lambda a: a + np.uint8(3)),

@@ -539,6 +539,44 @@ def test_weights_by_name_make_up_the_score(crf):
     assert set(crf.feature_weights_) <= set(itertools.product(crf.feature_names_, crf.classes_))
 
 
+# ---- decoders ----------------------------------------------------------------------------------------------------
+
+
+def test_posterior_decoding_takes_the_most_probable_label_of_each_position(crf):
+    model = LinearCRF(decoder="posterior", **FAST).fit(X, Y)
+    marginals = model.predict_marginals(X_NEW)
+    assert model.predict(X_NEW) == [[model.classes_[i] for i in m.argmax(axis=1)] for m in marginals]
+    assert [c.labels for c in model.predict_confidence(X_NEW)] == model.predict(X_NEW)
+    for x, labels in zip(X_NEW, model.predict(X_NEW), strict=True):
+        assert [p.label for p in model.explain(x).positions] == labels
+    assert model.set_params(decoder="viterbi").predict(X_NEW) == LinearCRF(**FAST).fit(X, Y).predict(X_NEW)
+
+
+def test_explanations_and_confidence_where_posterior_decoding_breaks_the_rules():
+    model = LinearCRF(scheme="bio", decoder="posterior", **FAST).fit(X, Y)
+    # O wins first and I second, but I cannot follow O.
+    odds = {("O", "O"): 0.3, ("O", "B-LOC"): 0.25, ("B-LOC", "O"): 0.05, ("B-LOC", "I-LOC"): 0.4}
+    model.tagger_.theta[:] = 0.0
+    (transition,) = model.tagger_.chain.transitions
+    for e, name in enumerate(model.transition_weights_):
+        model.tagger_.params["transition.weight"][transition.tie[e]] = math.log(odds.get(name, 1e-9))
+    (sure,) = model.predict_confidence([X[0][:1] * 2])
+    assert sure.labels == ["O", "I-LOC"]
+    assert sure.sequence == 0.0
+    explanation = model.explain(X[0][:1] * 2)
+    assert [p.label for p in explanation.positions] == sure.labels
+    assert not any(np.isnan(c.difference) for p in explanation.positions for c in p.contributions)
+
+
+@pytest.mark.parametrize("decoder", ["beam", "latent-dynamic"])
+def test_decoders_that_the_model_does_not_have_are_refused(decoder, crf):
+    with pytest.raises(ConfigError, match="choose one of viterbi, posterior"):
+        LinearCRF(decoder=decoder).fit(X, Y)
+    changed = pickle.loads(pickle.dumps(crf)).set_params(decoder=decoder)
+    with pytest.raises(ConfigError, match="choose one of viterbi, posterior"):
+        changed.predict(X)
+
+
 # ---- weights of sequences and classes ----------------------------------------------------------------------------
 
 

@@ -51,6 +51,16 @@ def unzip(rows: list[list[tuple[str, str]]]) -> tuple[list[list[str]], list[list
     return [[a for a, _ in row] for row in rows], [[b for _, b in row] for row in rows]
 
 
+def test_a_report_can_be_read_as_it_is():
+    report = evaluate([["B-X", "I-X", "O"], ["B-Y", "O"]], [["B-X", "I-X", "O"], ["O", "O"]])
+    lines = str(report).splitlines()
+    assert repr(report) == str(report)
+    assert [line.split()[0] for line in lines] == ["type", "X", "Y", "all", "token"]
+    assert lines[3].split() == ["all", "100.00", "50.00", "66.67", "2", "1"]
+    assert len({len(line) for line in lines[:-1]}) == 1
+    assert str(evaluate([["N", "V"]], [["N", "N"]])).splitlines()[1].split()[:2] == ["N", "50.00"]
+
+
 def test_report_by_hand():
     report = evaluate(GOLD, GUESS)
     assert (report.n_sequences, report.n_tokens, report.n_correct_tokens) == (3, 10, 7)

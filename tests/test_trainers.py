@@ -12,11 +12,12 @@ from scipy.optimize import minimize
 
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
-from chainfield.objectives import OBJECTIVES, Targets, hamming_cost
+from chainfield.objectives import OBJECTIVES, Targets
 from chainfield.potentials import clamp_labels
 from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, EdgeFeatures, Scorer, SparseLinear, Transition, all_pairs
 from chainfield.states import one_per_label
+from chainfield.tasks import label_cost
 from chainfield.trainers import (
     LBFGS,
     OWLQN,
@@ -57,7 +58,7 @@ def make_problem(objective="likelihood", *, l1=0.0, l2=2.0, n=40, seed=0, separa
         space, (SparseLinear(all_pairs(N_FEATURES, N_LABELS), N_LABELS), Boundary(N_LABELS)), tuple(transitions)
     )
     clamp = clamp_labels(space, scores.argmax(1))
-    targets = Targets(clamp, np.ones(n), hamming_cost(space, clamp.table, 1.0))
+    targets = Targets(clamp, np.ones(n), label_cost(space, clamp.table, 1.0))
     batch = Batch(offsets, features, edges=features if edges else None)
     return Problem(chain, OBJECTIVES[objective], batch, targets, l1=l1, l2=l2)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from chainfield.features.batch import Batch, Sparse
-from chainfield.objectives import Targets, hamming_cost, objective_named
+from chainfield.objectives import Targets, objective_named
 from chainfield.potentials import Clamp, Potentials, clamp_labels, clamp_sets
 from chainfield.problem import Problem
 from chainfield.scorers import (
@@ -36,6 +36,7 @@ from chainfield.states import (
     restrict,
     second_order,
 )
+from chainfield.tasks import label_cost
 from support import enumeration
 from support.strategies import bio_rules
 
@@ -195,7 +196,7 @@ def compose(
     clamp = LABELLINGS[labelling](rng, space, draw_labels(rng, space, list(lengths)))
     chain = Chain(space, emissions(emission, space, batch, clamp), transitions(transition, space, rng))
     chosen = objective_named(objective)
-    cost = hamming_cost(space, clamp.table, MARGIN) if chosen.uses_cost else None
+    cost = label_cost(space, clamp.table, MARGIN) if chosen.uses_cost else None
     targets = Targets(clamp, rng.uniform(0.5, 2.0, len(lengths)), cost)
     shift = rng.normal(size=space.n_rows) if offset else None
     return Problem(chain, chosen, batch, targets, l2=l2, offset=shift)

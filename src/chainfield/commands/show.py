@@ -43,19 +43,26 @@ def show(model: Path, top: int, label: str | None, template: bool, as_json: bool
             raise ConfigError(f"The model has no templates: its features are {tagger.features.kind}.")
         click.echo(tagger.features.templates.text.rstrip("\n"))
         return
-    weights = [entry for entry in names.feature_weights(tagger) if label is None or str(entry[1]) == label]
-    moves = {
-        labels: w
-        for labels, w in names.transition_weights(tagger).items()
-        if label is None or label in map(str, labels)
-    }
+
+    def wanted(name: Any) -> bool:
+        return label is None or label in (str(name), str(names.label_of_name(name)))
+
+    weights = [entry for entry in names.feature_weights(tagger) if wanted(entry[1])]
+    moves = {ends: w for ends, w in names.transition_weights(tagger).items() if any(map(wanted, ends))}
     if as_json:
         features = [{"feature": f, "label": y, "weight": w} for f, y, w in weights]
         edges = [{"labels": list(labels), "weight": w} for labels, w in moves.items()]
         content = {"labels": list(tagger.task.labels), "features": features, "transitions": edges}
-        click.echo(json.dumps(content | {"boundary": names.boundary_weights(tagger)}, ensure_ascii=False, default=str))
+        ends = names.boundary_weights(tagger)
+        boundary = {end: {_key(name): w for name, w in scores.items()} for end, scores in ends.items()}
+        click.echo(json.dumps(content | {"boundary": boundary}, ensure_ascii=False, default=str))
         return
     _tables(tagger, about, weights, moves, top)
+
+
+def _key(name: Any) -> Any:
+    """A key of a JSON object: other values than these have to be written."""
+    return name if isinstance(name, str | int | float | bool | None) else str(name)
 
 
 def _tables(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,19 +18,29 @@ if TYPE_CHECKING:
     from chainfield.fitted.tagger import Tagger
 
 BATCH = 1024  # sentences
+_DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 
 
 @click.command()
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(), default="-")
 @click.option("-o", "--output", type=click.Path(), default="-", help="Where to write; - is standard output.")
+@click.option("--decoder", type=click.Choice(_DECODERS), help="Which labels are the best.  [default: the model's]")
 @click.option("--marginals", is_flag=True, help="Add each label's probability.")
 @click.option("--n-best", type=int, help="Write the N best label sequences with their probabilities.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a sentence: labels, probabilities, spans.")
 @jobs
 @reading
 def tag(
-    model: Path, data: str, output: str, marginals: bool, n_best: int | None, as_json: bool, jobs: int, **options: Any
+    model: Path,
+    data: str,
+    output: str,
+    decoder: str | None,
+    marginals: bool,
+    n_best: int | None,
+    as_json: bool,
+    jobs: int,
+    **options: Any,
 ) -> None:
     """Label the column file DATA (or standard input) with MODEL.
 
@@ -48,11 +60,15 @@ def tag(
     if Path(output).suffix in (".gz", ".bz2", ".xz", ".zst"):
         raise ConfigError(f"{output}: output is plain text; write it to a pipe to compress it.")
     tagger, about = load_tagger(model, count_jobs(jobs))
+    if decoder is not None:
+        tagger = replace(tagger, decoder=decoder)
     if options["separator"] is None:
         options["separator"] = about.get("notes", {}).get("separator")
     arguments = reading_arguments(**options)
     sentences = read_columns(data, **arguments)
     with click.open_file(output, "w", encoding=options["encoding"]) as out:
+        if os.linesep != "\n" and hasattr(out, "reconfigure"):
+            out.reconfigure(newline="")  # line ends stay as they were
         for batch in _rows(sentences, tagger, about):
             _write(out, tagger, batch, arguments["separator"], marginals, n_best, as_json)
             out.flush()
@@ -112,20 +128,21 @@ def _write(
             assert sure is not None
             out.write(json.dumps(_described(own, sure[i], several[i] if several else None), ensure_ascii=False) + "\n")
             continue
-        out.writelines(line + "\n" for line in sentence.leading)
+        end = sentence.newline
+        out.writelines(line + end for line in sentence.leading)
         separator = between or ("\t" if "\t" in sentence.lines[0] or " " not in sentence.lines[0] else " ")
         if several is not None:
             for rank, (found, probability) in enumerate(several[i]):
-                out.write(f"#{rank}:{probability:.6f}\n")  # one cell: it cannot be taken for a row
-                out.writelines(f"{line}{separator}{label}\n" for line, label in zip(sentence.lines, found, strict=True))
-                out.write("\n")
+                out.write(f"#{rank}:{probability:.6f}{end}")  # one cell: it cannot be taken for a row
+                out.writelines(f"{line}{separator}{y}{end}" for line, y in zip(sentence.lines, found, strict=True))
+                out.write(end)
             continue
         if sure is not None:
             cells = [f"{y}{separator}{p:.6f}" for y, p in zip(labels[i], sure[i].tokens, strict=True)]
         else:
             cells = labels[i]
-        out.writelines(f"{line}{separator}{cell}\n" for line, cell in zip(sentence.lines, cells, strict=True))
-        out.write("\n")
+        out.writelines(f"{line}{separator}{cell}{end}" for line, cell in zip(sentence.lines, cells, strict=True))
+        out.write(end)
 
 
 def _described(rows: list[tuple[str, ...]], sure: Any, several: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from .options import check_output, jobs, reading, reading_arguments
 
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin"]
 _TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca"]
+_DECODERS = ["viterbi", "posterior"]
 _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 
 
@@ -42,6 +43,7 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--scheme", type=click.Choice(_SCHEMES), help="Hard constraints of a tagging scheme.")
 @click.option("--forbid", multiple=True, metavar="FROM,TO", help="Forbid a transition; may be repeated.")
 @click.option("--class-weight", help='"balanced", or JSON such as \'{"B-PER": 2}\'.')
+@click.option("--decoder", type=click.Choice(_DECODERS), default="viterbi", show_default=True, help="How tag decodes.")
 @click.option("--label-column", type=int, default=-1, show_default=True, help="Column of the label, from 0 or -1.")
 @click.option("--unknown", help="Sign that marks an unknown label (partly labelled data).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
@@ -157,6 +159,7 @@ def _estimator(options: dict[str, Any]) -> Any:
         scheme=options["scheme"],
         forbidden=forbidden or None,
         class_weight=weight,
+        decoder=options["decoder"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
     )

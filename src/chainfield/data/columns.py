@@ -22,7 +22,8 @@ class Sentence:
     """One sentence of a column file, with what is needed to write it out again and to point at it.
 
     `lines` is the raw text of each row, `line` the number of the first row's line (from 1). `leading` holds
-    the raw lines before the sentence that are not rows: comments, -DOCSTART-, blank lines beyond one.
+    the raw lines before the sentence that are not rows: comments, -DOCSTART-, blank lines beyond one. `newline` is
+    how the first row's line ends.
     """
 
     rows: tuple[tuple[str, ...], ...]
@@ -30,6 +31,7 @@ class Sentence:
     line: int
     leading: tuple[str, ...]
     source: str
+    newline: str = "\n"
 
 
 def read_columns(
@@ -64,13 +66,15 @@ def _sentences(
         rows: list[_Row] = []
         # Lines with "#" in front, met before the file's first row has told how many columns rows have.
         undecided: list[tuple[int, str]] = []
-        for number, text in enumerate(lines, start=1):
+        newline = "\n"
+        for number, raw in enumerate(lines, start=1):
+            text = raw.removesuffix("\r")
             is_blank = not text.strip(_SPACES)
             if is_blank or (skip_docstart and grid.is_docstart(text)):
                 leading += [comment for _, comment in undecided]
                 undecided = []
                 if rows:
-                    yield _sentence(rows, leading, source)
+                    yield _sentence(rows, leading, source, newline)
                     rows, leading = [], []
                     if is_blank:
                         continue
@@ -80,6 +84,8 @@ def _sentences(
             elif comments and not rows and text.startswith("#") and not grid.fits(text):
                 leading.append(text)
             else:
+                if not rows:
+                    newline = "\n" if len(text) == len(raw) else "\r\n"
                 row = grid.row(number, text)
                 for earlier, candidate in undecided:
                     if rows or grid.fits(candidate):
@@ -89,7 +95,7 @@ def _sentences(
                 undecided = []
                 rows.append(row)
         if rows:
-            yield _sentence(rows, leading, source)
+            yield _sentence(rows, leading, source, newline)
 
 
 @dataclass(frozen=True)
@@ -144,11 +150,12 @@ def _columns(count: int) -> str:
     return "1 column" if count == 1 else f"{count} columns"
 
 
-def _sentence(rows: list[_Row], leading: list[str], source: str) -> Sentence:
+def _sentence(rows: list[_Row], leading: list[str], source: str, newline: str) -> Sentence:
     return Sentence(
         rows=tuple(row.cells for row in rows),
         lines=tuple(row.text for row in rows),
         line=rows[0].number,
         leading=tuple(leading),
         source=source,
+        newline=newline,
     )

@@ -22,40 +22,47 @@ Readable = str | PathLike[str] | IO[str] | IO[bytes] | Iterable[str]
 
 
 @contextmanager
-def open_text(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[Iterator[str]]:
+def open_text(
+    path: str | PathLike[str], encoding: str = "utf-8", *, keep_return: bool = False
+) -> Iterator[Iterator[str]]:
     """Open a file for its lines, without their ends; `-` is standard input.
 
     Names ending in .gz, .xz, .bz2 or .zst are decompressed. Lines end with "\\n" or "\\r\\n" and with nothing
-    else; a byte order mark is skipped. Use it as `with open_text(path) as lines`.
+    else; a byte order mark is skipped. With `keep_return`, lines keep the "\\r" of such an end.
+    Use it as `with open_text(path) as lines`.
     """
     decoder, name = _decoder(encoding), source_name(path)
     if fspath(path) == "-":
         # From a pipe, take what is there: waiting for a full chunk would hold back complete sentences.
         take: Callable[[int], bytes] = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
-        yield decoded_lines(lambda: take(_CHUNK), decoder, name)
+        yield decoded_lines(lambda: take(_CHUNK), decoder, name, keep_return=keep_return)
         return
     if Path(path).is_dir():
         raise DataError(f"{name} is a directory; give the name of a file.")
     if not Path(path).exists():
         raise FileNotFoundError(f"There is no file {name}; check the name and the directory you are in.")
     with Path(path).open("rb") as file:
-        yield decoded_lines(_reader(file, name), decoder, name)
+        yield decoded_lines(_reader(file, name), decoder, name, keep_return=keep_return)
 
 
 @contextmanager
 def lines_of(readable: Readable, encoding: str = "utf-8") -> Iterator[tuple[str, Iterator[str]]]:
-    """Give a name for messages and the lines (without their ends) of a path, an open file, or an iterable."""
+    """Give a name for messages and the lines of a path, an open file, or an iterable.
+
+    Lines come without "\\n", but with the "\\r" of an end "\\r\\n", so that they can be written as they were.
+    """
     name = source_name(readable)
     if isinstance(readable, str | PathLike):
-        with open_text(readable, encoding) as lines:
+        with open_text(readable, encoding, keep_return=True) as lines:
             yield name, lines
         return
     # Asking an open file for nothing tells whether it gives bytes or text.
     read: Callable[[int], str | bytes] | None = getattr(readable, "read", None)
     if read is not None and isinstance(read(0), bytes):
-        yield name, decoded_lines(lambda: cast(bytes, read(_CHUNK)), _decoder(encoding), name)
+        decoder = _decoder(encoding)
+        yield name, decoded_lines(lambda: cast(bytes, read(_CHUNK)), decoder, name, keep_return=True)
     else:
-        yield name, (line.removesuffix("\n").removesuffix("\r") for line in cast(Iterable[str], readable))
+        yield name, (line.removesuffix("\n") for line in cast(Iterable[str], readable))
 
 
 def source_name(readable: Readable) -> str:
@@ -66,9 +73,12 @@ def source_name(readable: Readable) -> str:
     return name if isinstance(name, str) else "input"
 
 
-def decoded_lines(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> Iterator[str]:
+def decoded_lines(
+    read: _Read, decoder: codecs.IncrementalDecoder, name: str, *, keep_return: bool = False
+) -> Iterator[str]:
     """Split what `read` returns, chunk after chunk until it returns nothing, into lines."""
     ended = 0
+    end = "" if keep_return else "\r"
     # The unfinished line is kept in parts: joining it at every chunk would be quadratic in its length.
     parts: list[str] = []
     while True:
@@ -84,14 +94,14 @@ def decoded_lines(read: _Read, decoder: codecs.IncrementalDecoder, name: str) ->
         first, *rest = text.split("\n")
         parts.append(first)
         for line_text in rest:
-            yield "".join(parts).removesuffix("\r")
+            yield "".join(parts).removesuffix(end)
             parts = [line_text]
         ended += len(rest)
         if not chunk:
             break
     last = "".join(parts)
     if last:
-        yield last.removesuffix("\r")
+        yield last.removesuffix(end)
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,37 +13,42 @@ from chainfield.features.columns_map import TemplateFeatures
 from chainfield.features.map import FeatureMap
 from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
-from chainfield.fitted.tagger import Tagger
-from chainfield.tasks import Tagging
+from chainfield.fitted import FITTED, FittedModel, Tagger
+from chainfield.inference import DECODERS
+from chainfield.scorers import Chain
+from chainfield.tasks import TASKS
 
 from .container import read_container, write_container
 from .parts import chain_from_parts, chain_to_parts, check_chain, within
 from .values import from_json, to_json
 
 KIND = "model"
-VERSION = 1
+VERSION = 2  # 1: taggers only, decoded by Viterbi
 MAPS: dict[str, type[FeatureMap]] = {
     m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures)
 }
 
 
-def save_tagger(path: str | os.PathLike[str], tagger: Tagger, estimator: dict[str, Any] | None = None) -> None:
+def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict[str, Any] | None = None) -> None:
     """Write a model; ``estimator`` tells the class and settings that trained it."""
-    chain, arrays = chain_to_parts(tagger.chain)
-    features, own = tagger.features.save()
+    chain, arrays = chain_to_parts(model.chain)
+    features, own = model.features.save()
     arrays |= {f"features.{name}": array for name, array in own.items()}
-    arrays["theta"] = tagger.theta
+    arrays["theta"] = model.theta
     config = {
-        "labels": [to_json(label, "label") for label in tagger.task.labels],
-        "features": {"kind": tagger.features.kind, **features},
+        "task": model.task.kind,
+        "labels": [to_json(label, "label") for label in model.task.labels],
+        "features": {"kind": model.features.kind, **features},
         "chain": chain,
-        "how": tagger.how,
+        "how": model.how,
         "estimator": estimator or {},
     }
+    if isinstance(model, Tagger):
+        config["decoder"] = model.decoder
     write_container(path, KIND, VERSION, config, arrays)
 
 
-def load_tagger(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[Tagger, dict[str, Any]]:
+def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:
     """Read a model and what trained it."""
     config, arrays = read_container(path, KIND, VERSION)
     try:
@@ -52,17 +58,40 @@ def load_tagger(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[Tagger, 
             raise ValueError(f"features of the kind {kind!r} are not known here")
         features = MAPS[kind].load(settings, within(arrays, "features."))
         chain = chain_from_parts(config["chain"], arrays)
-        check_chain(chain, features.n_features, features.n_columns, features.n_edge_features)
+        check_chain(chain, features)
         theta = arrays["theta"]
         if theta.dtype != np.float64 or theta.shape != (chain.n_parameters,):
             raise ValueError("the number of parameters does not fit the chain")
-        task = Tagging(tuple(from_json(label) for label in config["labels"]))
-        if not len(task.labels) == len(set(task.labels)) == chain.space.n_labels:
-            raise ValueError("the labels do not fit the chain")
-        if config["how"] not in ("sum", "max"):
-            raise ValueError(f"hidden variables are gathered by {config['how']!r}")
         about = dict(config["estimator"])
+        model = _model(config, features, chain, theta, n_jobs)
     except (KeyError, IndexError, TypeError, ValueError, ChainfieldError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise ModelFileError(f"{path} does not describe a model: {reason}. Make or fetch it again.") from None
-    return Tagger(features, task, chain, theta, config["how"], n_jobs), about
+    return model, about
+
+
+def _model(config: dict[str, Any], features: FeatureMap, chain: Chain, theta: Any, n_jobs: int) -> FittedModel:
+    """The parts that depend on the task; files of version 1 do not name it."""
+    kind = config.get("task", "tagging")
+    if kind not in TASKS:
+        raise ValueError(f"the task {kind!r} is not known here")
+    task = TASKS[kind](tuple(from_json(label) for label in config["labels"]))
+    if not len(task.labels) == len(set(task.labels)) == chain.space.n_labels:
+        raise ValueError("the labels do not fit the chain")
+    task.check(chain.space)
+    if config["how"] not in ("sum", "max"):
+        raise ValueError(f"hidden variables are gathered by {config['how']!r}")
+    model = FITTED[kind](features, task, chain, theta, config["how"], n_jobs)
+    if isinstance(model, Tagger) and "decoder" in config:
+        if config["decoder"] not in DECODERS:
+            raise ValueError(f"there is no decoder {config['decoder']!r}")
+        model = replace(model, decoder=config["decoder"])
+    return model
+
+
+def load_tagger(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[Tagger, dict[str, Any]]:
+    """Read a tagger, and what trained it; refuses models of other tasks."""
+    model, about = load_model(path, n_jobs)
+    if not isinstance(model, Tagger):
+        raise ModelFileError(f"{path} labels whole sequences, not positions; use it from Python, with chainfield.load.")
+    return model, about

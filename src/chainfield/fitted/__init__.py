@@ -1,7 +1,22 @@
 """Fitted models: what prediction, inspection and model files need, without anything of training."""
 
+from .classifier import Classifier
 from .confidence import Confidence, SpanConfidence, confidences
 from .explanation import Explanation, explain
+from .model import FittedModel
 from .tagger import Tagger
 
-__all__ = ["Confidence", "Explanation", "SpanConfidence", "Tagger", "confidences", "explain"]
+#: Fitted models by the kind of their task.
+FITTED: dict[str, type[FittedModel]] = {"tagging": Tagger, "classifying": Classifier}
+
+__all__ = [
+    "FITTED",
+    "Classifier",
+    "Confidence",
+    "Explanation",
+    "FittedModel",
+    "SpanConfidence",
+    "Tagger",
+    "confidences",
+    "explain",
+]

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.inference import label_marginals, log_partition, viterbi
-from chainfield.metrics.scores import has_spans
-from chainfield.metrics.spans import spans
+from chainfield.inference import decoder_named, label_marginals, log_partition
 from chainfield.potentials import Potentials, clamp_labels
+from chainfield.spans import has_spans, spans
 
 from .tagger import Tagger
 
@@ -53,14 +52,15 @@ def _one(tagger: Tagger, potentials: Potentials) -> Confidence:
     space, n = tagger.chain.space, len(potentials.node)
     if n == 0:
         return Confidence([], [], [], 1.0)
-    numbers = space.label_of[viterbi(space, potentials).states]
+    numbers = decoder_named(tagger.decoder)(space, potentials)
     names = [tagger.task.labels[i] for i in numbers]
     log_z = log_partition(space, potentials)[0]
 
     def joint(lo: int, hi: int) -> float:
         known = np.full(n, -1, np.int32)
         known[lo:hi] = numbers[lo:hi]
-        return float(np.exp(log_partition(space, clamp_labels(space, known).apply(potentials))[0] - log_z))
+        clamped = clamp_labels(space, known).apply(potentials)  # posterior decoding may break the rules: probability 0
+        return float(np.exp(log_partition(space, clamped, strict=False)[0] - log_z))
 
     tokens = label_marginals(space, potentials)[np.arange(n), numbers].tolist()
     found = []

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from chainfield.features.batch import Batch, Sparse
-from chainfield.inference import viterbi
-from chainfield.scorers import Boundary, DenseLinear, EdgeFeatures, Pairs, SparseLinear, Transition
+from chainfield.features.batch import Batch
+from chainfield.inference import add_rows, decoder_named, marginals, viterbi
+from chainfield.states import StateSpace
 
-from .names import edge_labels
+from .model import Float
 from .tagger import Tagger
+
+Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Contribution:
     @property
     def difference(self) -> float:
         """How much it speaks for the chosen label against the runner-up."""
-        return self.chosen - self.runner_up
+        return 0.0 if self.chosen == self.runner_up else self.chosen - self.runner_up
 
 
 @dataclass(frozen=True)
@@ -76,100 +79,88 @@ def explain(tagger: Tagger, sequence: Sequence[Any]) -> Explanation:
     """Each feature's share in the scores of the best label and of the second best, at every position.
 
     The scores of a linear model are sums, so contributions are exact: node features, the transition from the best
-    path's label before, and the start and end scores.
+    path's state before, and the start and end scores. A label with several states is represented by the one on the
+    best path, or else by its most probable one. A scorer that is no sum over features contributes as a whole.
     """
     batch = tagger.features.encode([sequence])
     space, labels = tagger.chain.space, tagger.task.labels
     potentials = tagger.potentials(batch)
-    probability = tagger.marginals([sequence])[0]
-    path = viterbi(space, potentials)
-    chosen = space.label_of[path.states]
-    rows = {int(label): int(row) for row, label in reversed(list(enumerate(space.label_of_row)))}
-    named_edges = {name: e for e, name in enumerate(edge_labels(space, labels))} if len(chosen) > 1 else {}
-    moves = np.zeros(space.n_edges)
-    for scorer in tagger.chain.transitions:
-        if isinstance(scorer, Transition):
-            scorer.forward({"weight": tagger.params[f"{scorer.name}.weight"]}, batch, tagger.how, moves[None])
-    explained = []
-    for t in range(batch.n_positions):
-        order = np.argsort(-probability[t], kind="stable")
-        best = int(chosen[t])
-        second = next((int(k) for k in order if k != best), best)
-        parts = _node_parts(tagger, batch, t, rows[best], rows[second])
-        if t > 0:
-            context = [labels[i] for i in chosen[max(0, t - 2) : t]]
-            edges = [_edge(named_edges, context, labels[k]) for k in (best, second)]
-            scores = [-np.inf if e is None else float(moves[e]) for e in edges]
-            parts.append(Contribution(f"transition from {context[-1]}", 1.0, *scores))
-            parts += _edge_parts(tagger, batch, t, context[-1], edges)
-        explained.append(
+    if not batch.n_positions:
+        return Explanation(())
+    posterior = marginals(space, potentials).expected.node
+    probability = add_rows(space, posterior)
+    states = viterbi(space, potentials).states
+    best = decoder_named(tagger.decoder)(space, potentials)
+    second = _runners_up(probability, best)
+    rows = np.stack([_rows(space, posterior, states, label) for label in (best, second)], axis=1)  # (N, 2)
+    parts = _node_parts(tagger, batch, rows)
+    steps = _edge_parts(tagger, batch, _edges(space, states, rows), [labels[k] for k in space.label_of[states]])
+    at = np.arange(batch.n_positions)
+    shown = zip(best, probability[at, best], second, probability[at, second], parts, steps, strict=True)
+    return Explanation(
+        tuple(
             PositionExplanation(
-                t,
-                labels[best],
-                float(probability[t, best]),
-                labels[second],
-                float(probability[t, second]),
-                tuple(sorted(parts, key=lambda c: -abs(c.difference))),
+                t, labels[a], float(p), labels[b], float(q), tuple(sorted(own + step, key=lambda c: -abs(c.difference)))
             )
+            for t, (a, p, b, q, own, step) in enumerate(shown)
         )
-    return Explanation(tuple(explained))
+    )
 
 
-def _edge(edges: dict[tuple[Any, ...], int], context: list[Any], label: Any) -> int | None:
-    """The edge from the labels before into a label; None if there is none."""
-    for name in ((*context, label), (context[-1], label), (None, context[-1], label)):
-        if name in edges:
-            return edges[name]
-    return None
+def _runners_up(probability: Float, best: NDArray[np.int32]) -> NDArray[np.int64]:
+    """(N,) the most probable label but the best one; the best one itself if there is no other."""
+    others = probability.copy()
+    if others.shape[1] > 1:
+        others[np.arange(len(best)), best] = -1.0
+    return others.argmax(axis=1)
 
 
-def _entries(sparse: Sparse, t: int) -> list[tuple[int, float]]:
-    """Features and values of a position."""
-    span = slice(int(sparse.indptr[t]), int(sparse.indptr[t + 1]))
-    features = sparse.indices[span].tolist()
-    values = [1.0] * len(features) if sparse.values is None else sparse.values[span].tolist()
-    return [(f, value) for f, value in zip(features, values, strict=True) if f >= 0]
+def _rows(space: StateSpace, posterior: Float, states: NDArray[np.int32], labels: NDArray[np.integer]) -> Int:
+    """(N,) the row that stands for a label: the best path's, or the most probable one."""
+    own = np.where(space.label_of_row == labels[:, None], posterior, -1.0).argmax(axis=1)
+    return np.where(space.label_of[states] == labels, space.row_of[states], own)
 
 
-def _weights(pairs: Pairs, weight: Any, f: int) -> dict[int, float]:
-    """Weights of a feature by row."""
-    span = slice(pairs.first[f], pairs.first[f + 1])
-    return dict(zip(pairs.row[span].tolist(), weight[span].tolist(), strict=True))
+def _edges(space: StateSpace, states: NDArray[np.int32], rows: Int) -> Int:
+    """(N, 2) the edges from the best path's state before into these rows; -1: there is none."""
+    edges = np.full(rows.shape, -1, np.int64)
+    for t in range(1, len(rows)):
+        out = np.flatnonzero(space.src == states[t - 1])
+        for column, row in enumerate(rows[t]):
+            into = out[space.row_of[space.dst[out]] == row]
+            if len(into):
+                same = into[space.dst[into] == states[t]]
+                edges[t, column] = (same if len(same) else into)[0]
+    return edges
 
 
-def _edge_parts(tagger: Tagger, batch: Batch, t: int, before: Any, edges: list[int | None]) -> list[Contribution]:
-    """Shares of the features on transitions."""
-    parts = []
-    for scorer in tagger.chain.transitions:
-        if isinstance(scorer, EdgeFeatures) and batch.edges is not None:
-            names, weight = tagger.features.edge_feature_names(), tagger.params[f"{scorer.name}.weight"]
-            for f, value in _entries(batch.edges, t):
-                own = _weights(scorer.pairs, weight, f)
-                shares = [0.0 if e is None else value * own.get(int(scorer.edge_row[e]), 0.0) for e in edges]
-                parts.append(Contribution(f"{names[f]} after {before}", value, *shares))
+def _node_parts(tagger: Tagger, batch: Batch, rows: Int) -> list[list[Contribution]]:
+    """What the emissions contribute at every position."""
+    parts: list[list[Contribution]] = [[] for _ in range(batch.n_positions)]
+    for scorer in tagger.chain.emissions:
+        scores = np.zeros((batch.n_positions, tagger.chain.space.n_rows))
+        scorer.forward(tagger.own(scorer), batch, tagger.how, scores)
+        for own, shares in zip(
+            parts, scorer.shares(tagger.own(scorer), batch, scores, rows, tagger.features), strict=True
+        ):
+            own += [Contribution(share.feature or scorer.name, share.value, *share.scores) for share in shares]
     return parts
 
 
-def _node_parts(tagger: Tagger, batch: Any, t: int, best: int, second: int) -> list[Contribution]:
-    parts = []
-    names = tagger.feature_names
-    for scorer in tagger.chain.emissions:
-        params = tagger.params
-        if isinstance(scorer, SparseLinear):
-            weight = params[f"{scorer.name}.weight"]
-            for f, value in _entries(batch.sparse, t):
-                own = _weights(scorer.pairs, weight, f)
-                shares = [value * own.get(row, 0.0) for row in (best, second)]
-                parts.append(Contribution(names[f], value, *shares))
-        elif isinstance(scorer, DenseLinear):
-            weight = params[f"{scorer.name}.weight"]
-            for f, value in enumerate(batch.dense[t].tolist()):
-                parts.append(Contribution(names[f], value, value * weight[f, best], value * weight[f, second]))
-        elif isinstance(scorer, Boundary):
-            for end, at in (("start", 0), ("end", batch.n_positions - 1)):
-                if t == at:
-                    weight = params[f"{scorer.name}.{end}"]
-                    parts.append(
-                        Contribution(f"{end} of the sequence", 1.0, float(weight[best]), float(weight[second]))
-                    )
+def _edge_parts(tagger: Tagger, batch: Batch, edges: Int, path: list[Any]) -> list[list[Contribution]]:
+    """What the step into every position contributes: all scores of transitions together, and features on them."""
+    parts: list[list[Contribution]] = [[] for _ in range(batch.n_positions)]
+    moves = np.where(edges >= 0, 0.0, -np.inf)
+    for scorer in tagger.chain.transitions:
+        scores = np.zeros((batch.n_positions if scorer.per_position else 1, tagger.chain.space.n_edges))
+        scorer.forward(tagger.own(scorer), batch, tagger.how, scores)
+        shares = scorer.shares(tagger.own(scorer), batch, scores, edges, tagger.features)
+        for t in range(1, batch.n_positions):
+            for share in shares[t]:
+                if share.feature:
+                    parts[t].append(Contribution(f"{share.feature} after {path[t - 1]}", share.value, *share.scores))
+                else:
+                    moves[t] += share.scores
+    for t in range(1, batch.n_positions):
+        parts[t].append(Contribution(f"transition from {path[t - 1]}", 1.0, *moves[t].tolist()))
     return parts

@@ -1,74 +1,85 @@
-"""Names for parameters: which features and which labels a weight belongs to."""
+"""Names for parameters: which features, labels and states a weight belongs to."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from chainfield.scorers.inspection import Place
 from chainfield.states import StateSpace
+from chainfield.states.keys import row_ranks, state_keys
 
-from .tagger import Tagger
+if TYPE_CHECKING:
+    from .model import FittedModel
 
 
-def edge_labels(space: StateSpace, labels: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    """The labels along each edge: (from, to), or (before, from, to) in a second-order space (None: no label before)."""
+ENDS: tuple[Place, Place] = ("start", "end")
+
+
+class StateName(NamedTuple):
+    """One of several states of a label, counted from 0."""
+
+    label: Any
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.label}#{self.number}"
+
+
+def row_names(space: StateSpace, labels: tuple[Any, ...]) -> list[Any]:
+    """The label of each emission row; a :class:`StateName` where the label has several rows."""
+    several = np.bincount(space.label_of_row, minlength=space.n_labels) > 1
+    rows = zip(space.label_of_row.tolist(), row_ranks(space).tolist(), strict=True)
+    return [StateName(labels[label], rank) if several[label] else labels[label] for label, rank in rows]
+
+
+def edge_names(space: StateSpace, labels: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """The names along each edge: (from, to), or (before, from, to) in a second-order space (None: nothing before)."""
+    rows, keys = row_names(space, labels), state_keys(space)
+    ends = list(zip(space.src.tolist(), space.dst.tolist(), strict=True))
     if space.n_states == space.n_rows:
-        pairs = zip(space.label_of[space.src].tolist(), space.label_of[space.dst].tolist(), strict=True)
-        return [(labels[a], labels[b]) for a, b in pairs]
-    # In a second-order space a state (i, j) is entered only from states that emit i.
-    before = np.full(space.n_states, -1, np.int64)
-    before[space.dst] = space.label_of[space.src]
-    names = []
-    for a, b in zip(space.src.tolist(), space.dst.tolist(), strict=True):
-        first = None if before[a] < 0 else labels[before[a]]
-        names.append((first, labels[space.label_of[a]], labels[space.label_of[b]]))
-    return names
+        return [(rows[a], rows[b]) for a, b in ends]
+    if not keys[:, 2].any():  # the row before tells the states of a row apart
+        before = [rows[row] if row >= 0 else None for row in keys[:, 1].tolist()]
+        return [(before[a], rows[space.row_of[a]], rows[space.row_of[b]]) for a, b in ends]
+    names = [StateName(rows[row], state) for state, row in enumerate(space.row_of.tolist())]
+    return [(names[a], names[b]) for a, b in ends]
 
 
-def feature_weights(tagger: Tagger) -> Iterator[tuple[str, Any, float]]:
-    """(feature, label, weight) of every linear weight on a position's features."""
-    from chainfield.scorers import DenseLinear, SparseLinear
-
-    names = tagger.features.feature_names()
-    labels = [tagger.task.labels[i] for i in tagger.chain.space.label_of_row]
-    for scorer in tagger.chain.emissions:
-        if isinstance(scorer, SparseLinear):
-            weight = tagger.params[f"{scorer.name}.weight"].tolist()
-            features = scorer.pairs.feature().tolist()
-            exists = scorer.pairs.exists().tolist()
-            for f, row, w, real in zip(features, scorer.pairs.row.tolist(), weight, exists, strict=True):
-                if real:
-                    yield names[f], labels[row], w
-        elif isinstance(scorer, DenseLinear):
-            for f, row_weights in enumerate(tagger.params[f"{scorer.name}.weight"].tolist()):
-                for label, w in zip(labels, row_weights, strict=True):
-                    yield names[f], label, w
+def label_of_name(name: Any) -> Any:
+    """The label behind a name of a row or a state."""
+    while isinstance(name, StateName):
+        name = name.label
+    return name
 
 
-def transition_weights(tagger: Tagger) -> dict[tuple[Any, ...], float]:
-    """Scores of transitions by their labels (all shared transition scorers added up)."""
-    from chainfield.scorers import Transition
-
-    score = np.zeros(tagger.chain.space.n_edges)
-    for scorer in tagger.chain.transitions:
-        if isinstance(scorer, Transition):
-            weight = tagger.params[f"{scorer.name}.weight"]
-            if len(weight):
-                score += np.where(scorer.tie >= 0, weight[scorer.tie], 0.0)
-    return dict(zip(edge_labels(tagger.chain.space, tagger.task.labels), score.tolist(), strict=True))
+def feature_weights(model: FittedModel) -> Iterator[tuple[str, Any, float]]:
+    """(feature, label or state, weight) of every weight on a position's features that has a name."""
+    rows = row_names(model.chain.space, model.task.labels)
+    for scorer in model.chain.emissions:
+        for feature, row, weight in scorer.weights("position", model.own(scorer), model.features):
+            yield feature, rows[row], weight
 
 
-def boundary_weights(tagger: Tagger) -> dict[str, dict[Any, float]]:
-    """Scores of labels at the first and at the last position."""
-    from chainfield.scorers import Boundary
+def transition_weights(model: FittedModel) -> dict[tuple[Any, ...], float]:
+    """Scores of transitions by their labels or states (all shared transition scorers added up)."""
+    score = np.zeros(model.chain.space.n_edges)
+    for scorer in model.chain.transitions:
+        for feature, edge, weight in scorer.weights("transition", model.own(scorer), model.features):
+            if not feature:
+                score[edge] += weight
+    return dict(zip(edge_names(model.chain.space, model.task.labels), score.tolist(), strict=True))
 
-    labels = [tagger.task.labels[i] for i in tagger.chain.space.label_of_row]
-    for scorer in tagger.chain.emissions:
-        if isinstance(scorer, Boundary):
-            return {
-                end: dict(zip(labels, tagger.params[f"{scorer.name}.{end}"].tolist(), strict=True))
-                for end in ("start", "end")
-            }
-    return {}
+
+def boundary_weights(model: FittedModel) -> dict[str, dict[Any, float]]:
+    """Scores of labels or states at the first and at the last position; empty if there are none."""
+    rows = row_names(model.chain.space, model.task.labels)
+    found: dict[str, dict[Any, float]] = {}
+    for scorer in model.chain.emissions:
+        for place in ENDS:
+            for _, row, weight in scorer.weights(place, model.own(scorer), model.features):
+                own = found.setdefault(place, {})
+                own[rows[row]] = own.get(rows[row], 0.0) + weight
+    return found

@@ -1,17 +1,28 @@
 """Exact inference: plain functions from potentials to numbers, paths and posteriors."""
 
+from .classes import class_log_probabilities, class_scores
+from .decoding import DECODERS, decoder_named, posterior_decode
+from .label_paths import LabelPaths, best_label_paths
 from .nbest import NBest, n_best
-from .partition import Posterior, add_posteriors, label_marginals, log_partition, marginals
+from .partition import Posterior, add_posteriors, add_rows, label_marginals, log_partition, marginals
 from .sampling import sample
-from .viterbi import Paths, add_path, clamped_path, posterior_decode, score_paths, viterbi
+from .viterbi import Paths, add_path, best_paths, clamped_path, score_paths, viterbi
 
 __all__ = [
+    "DECODERS",
+    "LabelPaths",
     "NBest",
     "Paths",
     "Posterior",
     "add_path",
     "add_posteriors",
+    "add_rows",
+    "best_label_paths",
+    "best_paths",
     "clamped_path",
+    "class_log_probabilities",
+    "class_scores",
+    "decoder_named",
     "label_marginals",
     "log_partition",
     "marginals",

@@ -22,8 +22,10 @@ def _sequence(potentials: Potentials, position: int) -> int:
     return int(np.searchsorted(potentials.offsets, position, side="right")) - 1
 
 
-def check_values(values: NDArray[np.float64]) -> None:
-    """Raise for the first sequence whose log-partition or best score is not finite."""
+def check_values(values: NDArray[np.float64], *, strict: bool = True) -> None:
+    """Raise for the first sequence whose log-partition or best score is not finite; -inf passes if not ``strict``."""
+    if not strict:
+        values = np.where(values == -np.inf, 0.0, values)
     if np.isfinite(values).all():
         return
     s = int(np.argmin(np.isfinite(values)))

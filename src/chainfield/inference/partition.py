@@ -47,15 +47,18 @@ def add_posteriors(space: StateSpace, potentials: Potentials, weight: Float, int
     return log_z
 
 
-def log_partition(space: StateSpace, potentials: Potentials) -> Float:
-    """(S,) log of the sum over all paths of exp(score)."""
+def log_partition(space: StateSpace, potentials: Potentials, *, strict: bool = True) -> Float:
+    """(S,) log of the sum over all paths of exp(score).
+
+    A sequence without a path is an error, or has -inf if not ``strict``.
+    """
     check_scores(potentials)
     log_z = np.empty(potentials.n_sequences)
     none = np.empty((0, 0))
     weight = np.ones(potentials.n_sequences)
     graph = space.graph
     sum_product(graph, potentials.node, potentials.edge, potentials.offsets, weight, False, none, none, False, log_z)
-    check_values(log_z)
+    check_values(log_z, strict=strict)
     return log_z
 
 
@@ -68,7 +71,11 @@ def marginals(space: StateSpace, potentials: Potentials, *, edges_per_position: 
 
 def label_marginals(space: StateSpace, potentials: Potentials) -> Float:
     """(N, L) posterior probabilities of labels: those of their rows, added up."""
-    rows = marginals(space, potentials).expected.node
+    return add_rows(space, marginals(space, potentials).expected.node)
+
+
+def add_rows(space: StateSpace, rows: Float) -> Float:
+    """(N, R) numbers of rows as (N, L) numbers of labels: added up."""
     if np.array_equal(space.label_of_row, np.arange(space.n_labels)):
         return rows
     labels = np.zeros((len(rows), space.n_labels))

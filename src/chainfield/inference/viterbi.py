@@ -1,4 +1,4 @@
-"""The best path, the score of a given path, and posterior decoding."""
+"""The best path, and the score of a given path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from chainfield.potentials import Clamp, Potentials
 from chainfield.states import StateSpace
 
 from .checks import check_scores, check_values
-from .partition import label_marginals
 
 Float = NDArray[np.float64]
 Int32 = NDArray[np.int32]
@@ -29,6 +28,13 @@ class Paths:
 
 def viterbi(space: StateSpace, potentials: Potentials) -> Paths:
     """The best path of every sequence; ties go to the state with the lowest number."""
+    paths = best_paths(space, potentials)
+    check_values(paths.score)
+    return paths
+
+
+def best_paths(space: StateSpace, potentials: Potentials) -> Paths:
+    """The same; a sequence without a path has a score of -inf and states that mean nothing."""
     check_scores(potentials)
     n = len(potentials.node)
     paths = Paths(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(potentials.n_sequences))
@@ -41,7 +47,7 @@ def viterbi(space: StateSpace, potentials: Potentials) -> Paths:
         paths.edges,
         paths.score,
     )
-    check_values(paths.score)
+    check_values(paths.score, strict=False)
     return paths
 
 
@@ -88,8 +94,3 @@ def clamped_path(space: StateSpace, clamp: Clamp, offsets: NDArray[np.int64]) ->
     states, edges = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
     failed = follow_rows(space.graph, step_edge, start_state, rows, offsets, states, edges)
     return Paths(states, edges, np.empty(0)) if failed < 0 else None
-
-
-def posterior_decode(space: StateSpace, potentials: Potentials) -> Int32:
-    """(N,) the most probable label of each position by itself; the sequence as a whole may break the rules."""
-    return label_marginals(space, potentials).argmax(1).astype(np.int32)

@@ -12,14 +12,14 @@ from chainfield.metrics.report import (
     macro_average,
 )
 from chainfield.metrics.resampling import Interval
-from chainfield.metrics.scores import evaluate, has_spans, sequence_accuracy, span_f1, token_accuracy
+from chainfield.metrics.scores import evaluate, sequence_accuracy, span_f1, token_accuracy
 from chainfield.metrics.significance import (
     Comparison,
     bootstrap_interval,
     mcnemar,
     paired_bootstrap,
 )
-from chainfield.metrics.spans import Span, spans, split_label
+from chainfield.spans import Span, has_spans, spans, split_label
 
 __all__ = [
     "Average",

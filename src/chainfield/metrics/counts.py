@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.errors import DataError
-from chainfield.metrics.spans import rule_of, spans
+from chainfield.spans import rule_of, spans
 
 Sequences = Sequence[Sequence[str]]
 """One sequence of labels for each sequence of tokens."""

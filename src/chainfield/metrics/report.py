@@ -122,6 +122,12 @@ class Report:
     spans: SpanScores | None
     unknown_labels: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return _table(self)
+
+    def __repr__(self) -> str:
+        return _table(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-ready data."""
         return {
@@ -137,6 +143,24 @@ class Report:
             "spans": None if self.spans is None else self.spans.to_dict(),
             "unknown_labels": list(self.unknown_labels),
         }
+
+
+def _table(report: Report) -> str:
+    """Scores in per cent, a line a type (or a label), and the accuracies."""
+    scores: dict[str, Score] = dict(sorted((report.labels if report.spans is None else report.spans.types).items()))
+    if report.spans is not None:
+        scores["all"] = report.spans.micro
+    width = max([len("label"), *map(len, scores)])
+    lines = [f"{'label' if report.spans is None else 'type':<{width}}  precision  recall      F1    gold   found"]
+    for name, s in scores.items():
+        percent = f"{100 * s.precision:9.2f}  {100 * s.recall:6.2f}  {100 * s.f1:6.2f}"
+        lines.append(f"{name:<{width}}  {percent}  {s.support:6}  {s.predicted:6}")
+    tokens, sequences = 100 * report.token_accuracy, 100 * report.sequence_accuracy
+    lines.append(
+        f"token accuracy {tokens:.2f} %, sequence accuracy {sequences:.2f} %, "
+        f"{report.n_tokens} tokens, {report.n_sequences} sequences"
+    )
+    return "\n".join(lines)
 
 
 def conlleval_text(report: Report) -> str:

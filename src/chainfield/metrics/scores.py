@@ -6,7 +6,7 @@ Ratios without a denominator are 0.0, as in conlleval. Shapes: N tokens, L label
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import chain
 
 import numpy as np
@@ -14,10 +14,7 @@ from numpy.typing import NDArray
 
 from chainfield.metrics.counts import Sequences, check_aligned, correct_token_counts, count, token_counts
 from chainfield.metrics.report import Confusion, Report, Score, SpanScores, macro_average, ratio
-from chainfield.metrics.spans import rule_of, spans, split_label
-
-_SPAN_PREFIXES = frozenset("BIESLU[]")
-_UNTYPED_SPAN_LABELS = frozenset("BIESO")
+from chainfield.spans import has_spans, rule_of, spans
 
 
 def evaluate(
@@ -29,7 +26,7 @@ def evaluate(
 ) -> Report:
     """Compare predictions with gold labels: tokens, sequences, labels and, for span labels, spans.
 
-    ``scheme`` is a reading of ``chainfield.metrics.spans``. ``known_labels`` are those that the model can
+    ``scheme`` is a reading of ``chainfield.spans``. ``known_labels`` are those that the model can
     predict; other gold labels are listed in ``Report.unknown_labels``, and their tokens stay in the counts,
     as the errors that they are for such a model.
     ``Report.spans`` is None unless ``has_spans`` holds for the labels of gold and prediction together.
@@ -82,18 +79,6 @@ def span_f1(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> 
     counts = count(y_true, y_pred, scheme)
     n_spans = int(counts.gold_spans.sum() + counts.predicted_spans.sum())
     return ratio(2 * int(counts.correct_spans.sum()), n_spans)
-
-
-def has_spans(labels: Iterable[str]) -> bool:
-    """Whether label names stand for spans.
-
-    They do if one is a prefix of a tagging scheme, a hyphen and a type (``B-NP``; not ``NN-TL``, ``-LRB-``),
-    or if they are the bare prefixes of one unnamed type (``B I O``, perhaps with ``E`` and ``S``).
-    """
-    names = set(labels)
-    if {"B", "I"} <= names <= _UNTYPED_SPAN_LABELS:
-        return True
-    return any(prefix in _SPAN_PREFIXES and kind for prefix, kind in map(split_label, names))
 
 
 def _confusion(y_true: Sequences, y_pred: Sequences) -> Confusion:

@@ -1,9 +1,24 @@
 """Models: estimators that compose the parts of the library."""
 
-from chainfield.fitted import Tagger
+from chainfield.fitted import Classifier, Tagger
 
-from .estimator import ChainTagger
+from .base import SequenceModel
+from .classifying import ClassifyingModel
+from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
+from .tagging import TaggingModel
 
-__all__ = ["MODELS", "ChainTagger", "LinearCRF", "Tagger", "load"]
+__all__ = [
+    "MODELS",
+    "ChainClassifier",
+    "ChainEstimator",
+    "ChainTagger",
+    "Classifier",
+    "ClassifyingModel",
+    "LinearCRF",
+    "SequenceModel",
+    "Tagger",
+    "TaggingModel",
+    "load",
+]

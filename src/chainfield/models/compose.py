@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.errors import ConfigError, NoPathError
+from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.map import FeatureMap
-from chainfield.fitted import Tagger
+from chainfield.fitted import FittedModel
 from chainfield.potentials import Clamp
 from chainfield.scorers import (
     Boundary,
     DenseLinear,
     EdgeFeatures,
+    Origin,
     Pairs,
     Scorer,
     SparseLinear,
@@ -27,10 +27,10 @@ from chainfield.scorers import (
     compact_ties,
     seen_pairs,
 )
-from chainfield.states import Rules, StateSpace, forbid, restrict
-from chainfield.states.schemes import detect_scheme, scheme_rules
+from chainfield.scorers.pairs import pairs_with_sets
+from chainfield.states import StateSpace
 
-from .transfer import edge_row_numbers, old_pairs, row_numbers, unite_pairs
+from .transfer import find_origin, unite_pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,14 @@ class Material:
     batch: Batch
     clamp: Clamp
     labels: tuple[Any, ...]
-    previous: Tagger | None = None  # when training goes on from a fitted model: all its weights stay
+    previous: FittedModel | None = None  # when training goes on from a fitted model: all its weights stay
     pairs: Pairs | None = None  # which (feature, row) pairs of sparse features get a weight
     numbers: NDArray[np.int32] | None = None  # the number of each feature, after those of ``previous`` have changed
+
+    def origin(self, space: StateSpace) -> Origin:
+        """Where the parts of a chain over a space were in ``previous``."""
+        assert self.previous is not None
+        return find_origin(self.previous, space, self.labels, self.features.n_features, self.numbers)
 
 
 def with_pairs(material: Material, space: StateSpace, *, all_features: bool) -> Material:
@@ -55,9 +60,9 @@ def with_pairs(material: Material, space: StateSpace, *, all_features: bool) -> 
         return material
     if all_features:
         return replace(material, pairs=all_pairs(material.features.n_features, space.n_rows))
-    pairs = known_pairs(sparse, material.clamp, space.n_rows)
+    pairs = known_pairs(sparse, material.clamp, space)
     if previous is not None:
-        pairs = unite_pairs(old_pairs(previous, SparseLinear), pairs, row_numbers(previous, material.labels))
+        pairs = _with_old(previous, "features", pairs, material.origin(space).rows)
     pairs, numbers = arrange(pairs, space.n_rows)
     material.features.renumber(numbers)
     indices = (
@@ -69,57 +74,6 @@ def with_pairs(material: Material, space: StateSpace, *, all_features: bool) -> 
     sort_zones(sparse.indptr, indices, values, pairs.n_full, pairs.n_single, ordered, ordered_values)
     sparse = replace(sparse, indices=ordered, values=None if sparse.values is None else ordered_values)
     return replace(material, batch=replace(material.batch, sparse=sparse), pairs=pairs, numbers=numbers)
-
-
-def label_rules(
-    labels: tuple[Any, ...],
-    scheme: str | None,
-    forbidden: Iterable[tuple[Any, Any]] | None,
-) -> Rules | None:
-    """The rules of a tagging scheme and of the user together; None if there are none."""
-    rules: Rules | None = None
-    if scheme is not None:
-        odd = [label for label in labels if not isinstance(label, str)]
-        if odd:
-            raise ConfigError(f"scheme={scheme!r} needs labels such as B-X, but {odd[0]!r} is not a string.")
-        rules = scheme_rules(labels, scheme)
-    if forbidden is not None:
-        own = forbid(labels, forbidden)
-        rules = own if rules is None else rules & own
-    return rules
-
-
-def found_scheme(labels: tuple[Any, ...], scheme: str | None, sequences: Iterable[Any]) -> str | None:
-    """The scheme that "auto" stands for (None if the labels follow none), any other by its name."""
-    if scheme != "auto":
-        return scheme if scheme is None else scheme.lower()
-    known = [s for s in sequences if all(isinstance(label, str) for label in s)]
-    return detect_scheme(labels, known) if all(isinstance(label, str) for label in labels) else None
-
-
-def check_rules(rules: Rules | None, labels: tuple[Any, ...], sequences: Iterable[Sequence[Any]]) -> None:
-    """Refuse training labels that break the rules, naming the first place."""
-    if rules is None:
-        return
-    number = {label: i for i, label in enumerate(labels)}
-    for s, sequence in enumerate(sequences):
-        ids = [number.get(label, -1) if not isinstance(label, set | frozenset) else -1 for label in sequence]
-        for t, now in enumerate(ids):
-            wrong = ""
-            if now >= 0 and t == 0 and not rules.start[now]:
-                wrong = f"{labels[now]!r} cannot begin a sequence"
-            elif now >= 0 and t > 0 and ids[t - 1] >= 0 and not rules.edge[ids[t - 1], now]:
-                wrong = f"{labels[now]!r} cannot follow {labels[ids[t - 1]]!r}"
-            elif now >= 0 and t == len(ids) - 1 and not rules.end[now]:
-                wrong = f"{labels[now]!r} cannot end a sequence"
-            if wrong:
-                advice = 'correct the labels, or change the rules (scheme="auto" reads the scheme off the labels).'
-                raise NoPathError(s, detail=f"in its training labels, at position {t}, {wrong}; {advice}")
-
-
-def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:
-    """The space under the rules, if there are any."""
-    return space if rules is None else restrict(space, rules)
 
 
 def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -> list[Scorer]:
@@ -136,9 +90,9 @@ def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -
     return scorers
 
 
-def known_pairs(sparse: Sparse, clamp: Clamp, n_rows: int) -> Pairs:
+def known_pairs(sparse: Sparse, clamp: Clamp, space: StateSpace) -> Pairs:
     """Pairs of features and rows seen together; positions with unknown labels tell nothing."""
-    is_open = np.asarray(clamp.table.all(axis=1)) & (n_rows > 1)
+    is_open = np.asarray(clamp.table.all(axis=1)) & (space.n_labels > 1)
     index = np.where(is_open[clamp.index], -1, clamp.index).astype(np.int32)
     return seen_pairs(sparse, clamp.table, index)
 
@@ -147,29 +101,53 @@ def transitions(material: Material, space: StateSpace, *, all_transitions: bool)
     """Shared transition weights (pairs, and triples in a second-order space) and input-conditioned ones."""
     scorers: list[Scorer] = []
     batch, previous = material.batch, material.previous
-    into = edges_into(material.clamp, batch.offsets, space)
+    steps, index = known_steps(material.clamp, batch.offsets, space)
     if material.features.plain_transitions:
         keep = np.ones(space.n_edge_rows, np.bool_)
         if not all_transitions:
-            keep = np.bincount(into + 1, minlength=space.n_edge_rows + 1)[1:] > 0
+            keep = np.isin(np.arange(space.n_edge_rows), np.concatenate([np.empty(0, np.int64), *steps]))
         scorers.append(Transition(compact_ties(keep, space.edge_row)))
         if space.n_edges > space.n_edge_rows:
             scorers.append(Transition(np.arange(space.n_edges, dtype=np.int32), name="transition2"))
     if batch.edges is not None:
-        pairs = seen_pairs(batch.edges, np.eye(space.n_edge_rows, dtype=np.bool_), into)
+        pairs = pairs_with_sets(batch.edges, steps, index, space.n_edge_rows)
         if previous is not None:
-            numbers = edge_row_numbers(previous, space, material.labels)
-            pairs = unite_pairs(old_pairs(previous, EdgeFeatures), pairs, numbers)
+            pairs = _with_old(previous, "edge_features", pairs, material.origin(space).edge_rows)
         scorers.append(EdgeFeatures(pairs, space.edge_row))
     return scorers
 
 
-def edges_into(clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace) -> NDArray[np.int32]:
-    """(N,) the first-order edge (edge row) into each position where both labels are known; else -1."""
-    table = np.full((space.n_rows, space.n_rows), -1, np.int32)
-    table[space.row_of[space.src], space.row_of[space.dst]] = space.edge_row
-    rows = clamp.single_row[clamp.index]
-    before = np.full_like(rows, -1)
-    before[1:] = rows[:-1]
+def known_steps(
+    clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+    """What is known of the step into each position: sets of first-order edges (edge rows), and each position's set.
+
+    A step is known where the labels on both its sides are; its set has all edges between the states of the two. The
+    index is -1 elsewhere, and where no edge leads from one label to the other.
+    """
+    n = space.n_labels
+    now = clamp.only_label(space)[clamp.index].astype(np.int64)
+    before = np.full_like(now, -1)
+    before[1:] = now[:-1]
     before[offsets[:-1][np.diff(offsets) > 0]] = -1
-    return np.where((rows >= 0) & (before >= 0), table[before, rows], -1).astype(np.int32)
+    pair = np.where((now >= 0) & (before >= 0), before * n + now, -1)
+    of_edge = space.label_of[space.src].astype(np.int64) * n + space.label_of[space.dst]
+    order = np.argsort(of_edge, kind="stable")
+    exist, first = np.unique(of_edge[order], return_index=True)
+    sets = np.split(space.edge_row[order].astype(np.int64), first[1:]) if len(exist) else []
+    place = np.searchsorted(exist, pair)
+    known = (pair >= 0) & (place < len(exist))
+    known[known] = exist[place[known]] == pair[known]
+    used, index = np.unique(place[known], return_inverse=True)
+    steps = np.full(len(pair), -1, np.int32)
+    steps[known] = index
+    return [np.unique(sets[i]) for i in used], steps
+
+
+def _with_old(previous: FittedModel, name: str, pairs: Pairs, columns: NDArray[np.int64]) -> Pairs:
+    """The pairs with those that the scorer of the same name had before."""
+    for scorer in previous.chain.scorers:
+        old = getattr(scorer, "pairs", None)
+        if scorer.name == name and isinstance(old, Pairs):
+            return unite_pairs(old, pairs, columns)
+    return pairs

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from chainfield.errors import ConfigError
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace, one_per_label, second_order
 
-from .compose import Material, check_rules, found_scheme, label_rules, linear_emissions, restricted, transitions
+from .compose import Material, linear_emissions, transitions
+from .constraints import check_rules, found_scheme, label_rules, restricted
 from .estimator import ChainTagger
 
 
@@ -53,6 +54,9 @@ class LinearCRF(ChainTagger):
         Transitions that must not occur; (None, label) forbids a start, (label, None) an end.
     class_weight : dict, "balanced" or None
         Odds by which labels are favoured at every position.
+    decoder : "viterbi" or "posterior"
+        What ``predict`` takes for the best labels: those of the best path, which obeys all rules, or the most probable
+        label of each position by itself, which makes fewest mistakes a token. May be changed after ``fit``.
     warm_start : bool
         ``fit`` starts from the weights of the last fit.
     random_state : int
@@ -62,6 +66,8 @@ class LinearCRF(ChainTagger):
     verbose : bool
         Print a line an iteration.
     """
+
+    decoders: ClassVar[tuple[str, ...]] = ("viterbi", "posterior")
 
     def __init__(
         self,
@@ -85,6 +91,7 @@ class LinearCRF(ChainTagger):
         scheme: str | None = None,
         forbidden: Iterable[tuple[Any, Any]] | None = None,
         class_weight: Any = None,
+        decoder: str = "viterbi",
         warm_start: bool = False,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -110,6 +117,7 @@ class LinearCRF(ChainTagger):
         self.scheme = scheme
         self.forbidden = forbidden
         self.class_weight = class_weight
+        self.decoder = decoder
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from chainfield.errors import ModelFileError
-from chainfield.files.model import load_tagger
+from chainfield.files.model import load_model
 from chainfield.files.values import from_json
 from chainfield.parallel import count_jobs
 
-from .estimator import ChainTagger
+from .base import SequenceModel
 from .linear_crf import LinearCRF
 
 #: Models by the name that the command line gives them; files name them by their class.
-MODELS: dict[str, type[ChainTagger]] = {"linear": LinearCRF}
+MODELS: dict[str, type[SequenceModel]] = {"linear": LinearCRF}
 
 
-def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> ChainTagger:
+def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> Any:
     """Read a model file: the estimator that was saved, ready to predict."""
-    tagger, about = load_tagger(path, count_jobs(n_jobs))
+    fitted, about = load_model(path, count_jobs(n_jobs))
     kind = {model.__name__: model for model in MODELS.values()}.get(about.get("class", "LinearCRF"))
     if kind is None:
         raise ModelFileError(f"{path} was trained by {about['class']!r}, which this chainfield does not know.")
+    if kind.task_type is not type(fitted.task):
+        raise ModelFileError(f"{path} does not describe a model: {kind.__name__} is not for {fitted.task.kind}.")
     known = set(kind().get_params(deep=False))
     try:
         settings = {k: from_json(v) for k, v in dict(about.get("settings", {})).items() if k in known}
@@ -29,6 +32,5 @@ def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> ChainTagger
         raise ModelFileError(f"{path} has settings that cannot be read: {error}.") from None
     estimator = kind(**settings)
     estimator.n_jobs = n_jobs
-    estimator.tagger_ = tagger
-    estimator.n_sequences_seen_ = int(about.get("n_sequences_seen", 0))
+    estimator._restore(fitted, about)
     return estimator

@@ -14,6 +14,7 @@ from chainfield.objectives import objective_named
 def check_settings(model: Any) -> None:
     """Refuse hyper-parameters that make no sense, before any work is done."""
     objective_named(model.objective)
+    check_decoder(model)
 
     def demand(name: str, low: float, kinds: Any, optional: bool, strict: bool = False) -> None:
         value: Any = getattr(model, name)
@@ -35,6 +36,13 @@ def check_settings(model: Any) -> None:
         demand(name, 0, numbers.Integral, True)
     for name in ("tol", "learning_rate"):
         demand(name, 0, numbers.Real, True, strict=True)
+
+
+def check_decoder(model: Any) -> None:
+    """Refuse a decoder that the model does not have; classifiers have none."""
+    decoders = getattr(model, "decoders", None)
+    if decoders is not None and model.decoder not in decoders:
+        raise ConfigError(f"Unknown decoder {model.decoder!r}; choose one of {', '.join(decoders)}.")
 
 
 def seed_of(state: Any) -> int:

@@ -1,7 +1,8 @@
-"""Carrying weights over to a chain with more features or labels.
+"""Carrying weights over to a chain with more features, labels or states.
 
-Feature maps append features and may renumber them; labels may have been added, so rows and edges are matched by their
-labels.
+Feature maps append features and may renumber them; labels may have been added. Rows are matched by their labels and
+their numbers among the rows of a label, states by their rows and by the row before, edges by their states. A label
+that had one row gives it to all rows that the label has now: that is how a latent model starts from a plain one.
 """
 
 from __future__ import annotations
@@ -11,103 +12,92 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.fitted import Tagger
-from chainfield.fitted.names import edge_labels
-from chainfield.scorers import (
-    Boundary,
-    Chain,
-    DenseLinear,
-    EdgeFeatures,
-    Pairs,
-    Scorer,
-    SparseLinear,
-    Transition,
-)
+from chainfield.fitted import FittedModel
+from chainfield.scorers import Chain, Origin, Pairs
 from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import StateSpace
+from chainfield.states.keys import row_ranks, state_keys
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 
 
-def row_numbers(old: Tagger, labels: tuple[Any, ...]) -> Int:
-    """The new number of each old row (one row a label)."""
-    number = {label: i for i, label in enumerate(labels)}
-    return np.array([number[old.task.labels[i]] for i in old.chain.space.label_of_row], np.int64)
-
-
-def edge_numbers(old: Tagger, space: StateSpace, labels: tuple[Any, ...]) -> Int:
-    """The new number of each old edge, -1 for one that is gone."""
-    number = {name: e for e, name in enumerate(edge_labels(space, labels))}
-    return np.array([number.get(name, -1) for name in edge_labels(old.chain.space, old.task.labels)], np.int64)
-
-
-def edge_row_numbers(old: Tagger, space: StateSpace, labels: tuple[Any, ...]) -> Int:
-    """The new number of each old edge row, -1 for one that is gone."""
-    edges = edge_numbers(old, space, labels)
-    numbers = np.full(old.chain.space.n_edge_rows, -1, np.int64)
-    found = edges >= 0
-    numbers[old.chain.space.edge_row[found]] = space.edge_row[edges[found]]
-    return numbers
-
-
-def old_pairs(old: Tagger, kind: type[Scorer]) -> Pairs:
-    """The pairs of the old tagger's scorer of a kind."""
-    for scorer in old.chain.scorers:
-        if isinstance(scorer, kind) and isinstance(scorer, SparseLinear | EdgeFeatures):
-            return scorer.pairs
-    return Pairs(np.zeros(1, np.int64), np.empty(0, np.int32))
-
-
-def unite_pairs(old: Pairs, new: Pairs, rows: Int) -> Pairs:
-    """The pairs of both; ``rows`` gives the new number of an old row, -1: gone."""
-    n_rows = int(max(rows.max(initial=0), new.row.max(initial=0))) + 1
-    kept = _codes(old, n_rows, rows)
-    return pairs_from_codes(np.union1d(kept[kept >= 0], _codes(new, n_rows)), new.n_features, n_rows)
-
-
-def _codes(pairs: Pairs, n_rows: int, rows: Int | None = None, numbers: NDArray[np.int32] | None = None) -> Int:
-    """feature · n_rows + row of each pair, in new numbers; -1 for pairs that are gone or only fill up."""
-    row = pairs.row.astype(np.int64) if rows is None else rows[pairs.row]
-    feature = pairs.feature() if numbers is None else numbers[pairs.feature()].astype(np.int64)
-    return np.where((row >= 0) & (pairs.exists() | (rows is None)), feature * n_rows + row, -1)
-
-
-def carry_over(
-    old: Tagger, chain: Chain, labels: tuple[Any, ...], theta: Float, numbers: NDArray[np.int32] | None = None
-) -> None:
-    """Write the old tagger's weights into ``theta`` wherever the new chain has the same weight.
+def find_origin(
+    old: FittedModel, space: StateSpace, labels: tuple[Any, ...], n_features: int, numbers: NDArray[np.int32] | None
+) -> Origin:
+    """Where the parts of a chain over ``space`` were in the old model.
 
     ``numbers``: the new number of each sparse feature; None: numbers have not changed.
     """
-    into, before = chain.views(theta), {scorer.name: scorer for scorer in old.chain.scorers}
-    rows = row_numbers(old, labels)
+    before = old.chain.space
+    rows = row_origin(old, space, labels)
+    edges = edge_origin(before, space, rows)
+    edge_rows = np.full(space.n_edge_rows, -1, np.int64)
+    there = edges >= 0
+    edge_rows[space.edge_row[there]] = before.edge_row[edges[there]]
+    features = np.arange(n_features)
+    if numbers is not None:
+        features[numbers] = np.arange(n_features)
+    features[features >= old.features.n_features] = -1
+    counts = ((rows, before.n_rows), (edges, before.n_edges), (features, old.features.n_features))
+    same = all(np.array_equal(part, np.arange(n)) for part, n in counts)
+    return Origin(rows, edges, edge_rows, features, same)
+
+
+def row_origin(old: FittedModel, space: StateSpace, labels: tuple[Any, ...]) -> Int:
+    """(R,) the old row of each row, -1 where there was none."""
+    before = old.chain.space
+    ranks = zip(before.label_of_row.tolist(), row_ranks(before).tolist(), strict=True)
+    found = {(old.task.labels[label], rank): row for row, (label, rank) in enumerate(ranks)}
+    rows = np.full(space.n_rows, -1, np.int64)
+    for row, (label, rank) in enumerate(zip(space.label_of_row.tolist(), row_ranks(space).tolist(), strict=True)):
+        name = labels[label]
+        if (name, 1) not in found:  # one row a label: the origin of all
+            rank = 0
+        rows[row] = found.get((name, rank), -1)
+    return rows
+
+
+def edge_origin(before: StateSpace, space: StateSpace, rows: Int) -> Int:
+    """(E,) the old edge of each edge, -1 where there was none."""
+    found = {tuple(key): state for state, key in enumerate(state_keys(before).tolist())}
+    states = np.full(space.n_states, -1, np.int64)
+    for state, (row, earlier, number) in enumerate(state_keys(space).tolist()):
+        old_earlier = int(rows[earlier]) if earlier >= 0 else earlier
+        states[state] = found.get((int(rows[row]), old_earlier, number), -1)
+    codes = before.src.astype(np.int64) * before.n_states + before.dst  # ascending
+    src, dst = states[space.src], states[space.dst]
+    wanted = np.where((src >= 0) & (dst >= 0), src * before.n_states + dst, -1)
+    place = np.minimum(np.searchsorted(codes, wanted), max(len(codes) - 1, 0))
+    return np.where(codes[place] == wanted, place, -1) if len(codes) else np.full(space.n_edges, -1, np.int64)
+
+
+def unite_pairs(old: Pairs, new: Pairs, columns: Int) -> Pairs:
+    """The pairs of both; ``columns``: the old number of each column, -1: it is new. Features keep their numbers."""
+    n_columns = len(columns)
+    order = np.argsort(columns, kind="stable")
+    ranked = columns[order]
+    real = old.exists()
+    feature, column = old.feature()[real], old.row[real].astype(np.int64)
+    lo, hi = np.searchsorted(ranked, column, side="left"), np.searchsorted(ranked, column, side="right")
+    times = hi - lo  # an old column may have become several, or none
+    within = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
+    kept = np.repeat(feature, times) * n_columns + order[np.repeat(lo, times) + within]
+    fresh = new.feature() * n_columns + new.row
+    return pairs_from_codes(np.union1d(kept, fresh), new.n_features, n_columns)
+
+
+def carry_over(old: FittedModel, chain: Chain, origin: Origin, theta: Float) -> None:
+    """Write the old model's weights into ``theta`` wherever the new chain has the same weight.
+
+    Where a row became several, the start value is added to the old weight: equal states would stay equal.
+    """
+    carried = np.full_like(theta, np.nan)
+    into, before = chain.views(carried), {scorer.name: scorer for scorer in old.chain.scorers}
     for scorer in chain.scorers:
         own = before.get(scorer.name)
-        if type(own) is not type(scorer):
-            continue
-        weights = {
-            name: (old.params[f"{scorer.name}.{name}"], into[f"{scorer.name}.{name}"]) for name in scorer.shapes()
-        }
-        if isinstance(scorer, SparseLinear) and isinstance(own, SparseLinear):
-            _carry_pairs(own.pairs, scorer.pairs, rows, *weights["weight"], numbers)
-        elif isinstance(scorer, EdgeFeatures) and isinstance(own, EdgeFeatures):
-            _carry_pairs(own.pairs, scorer.pairs, edge_row_numbers(old, chain.space, labels), *weights["weight"])
-        elif isinstance(scorer, Transition) and isinstance(own, Transition):
-            edges = edge_numbers(old, chain.space, labels)
-            ok = (own.tie >= 0) & (edges >= 0)
-            ties, source = scorer.tie[edges[ok]], own.tie[ok]
-            weights["weight"][1][ties[ties >= 0]] = weights["weight"][0][source[ties >= 0]]
-        elif isinstance(scorer, Boundary | DenseLinear):
-            for theirs, ours in weights.values():
-                ours[..., rows] = theirs
-
-
-def _carry_pairs(
-    old: Pairs, new: Pairs, rows: Int, weight: Float, into: Float, numbers: NDArray[np.int32] | None = None
-) -> None:
-    n_rows = int(max(rows.max(initial=0), new.row.max(initial=0))) + 1
-    wanted, codes = _codes(old, n_rows, rows, numbers), _codes(new, n_rows)
-    place = np.searchsorted(codes, wanted)
-    found = (place < len(codes)) & (codes[np.minimum(place, len(codes) - 1)] == wanted) & (wanted >= 0)
-    into[place[found]] = weight[found]
+        if own is not None and type(own) is type(scorer):
+            ours = {name: into[f"{scorer.name}.{name}"] for name in scorer.shapes()}
+            scorer.carry(own, origin, old.own(own), ours)
+    found = ~np.isnan(carried)
+    theta[found] = carried[found] + theta[found] if origin.split else carried[found]

@@ -1,6 +1,6 @@
 """Objectives: from scores and known labels to a loss and its gradient."""
 
-from .contrast import OBJECTIVES, Contrast, hamming_cost, objective_named
+from .contrast import OBJECTIVES, Contrast, objective_named
 from .objective import Objective, Targets
 
-__all__ = ["OBJECTIVES", "Contrast", "Objective", "Targets", "hamming_cost", "objective_named"]
+__all__ = ["OBJECTIVES", "Contrast", "Objective", "Targets", "objective_named"]

@@ -2,12 +2,14 @@
 
     loss = free(scores + cost) - clamped(scores)        gradient = free posterior - clamped posterior
 
-| objective      | free | clamped | cost    |
-|----------------|------|---------|---------|
-| likelihood     | sum  | sum     |         | Lafferty et al. 2001; with hidden states Quattoni et al. 2007
-| perceptron     | max  | max     |         | Collins 2002; with hidden states Sun et al. 2009
-| large_margin   | max  | max     | Hamming | Taskar et al. 2003
-| softmax_margin | sum  | sum     | Hamming | Gimpel and Smith 2010
+| objective      | free | clamped | cost |
+|----------------|------|---------|------|
+| likelihood     | sum  | sum     |      | Lafferty et al. 2001; with hidden states Quattoni et al. 2007
+| perceptron     | max  | max     |      | Collins 2002; with hidden states Sun et al. 2009
+| large_margin   | max  | max     | yes  | Taskar et al. 2003
+| softmax_margin | sum  | sum     | yes  | Gimpel and Smith 2010
+
+What a mistake costs is the task's to say: Hamming for tagging, 0 or 1 for whole sequences (``Task.cost``).
 """
 
 from __future__ import annotations
@@ -15,12 +17,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
-import numpy as np
-
 from chainfield.errors import ConfigError, NoPathError
 from chainfield.inference import Paths, add_path, add_posteriors, viterbi
-from chainfield.potentials import Potentials
-from chainfield.scorers.scorer import How
+from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
 
 from .objective import Float, Objective, Targets
@@ -75,11 +74,3 @@ def objective_named(name: str) -> Objective:
     if name not in OBJECTIVES:
         raise ConfigError(f"Unknown objective {name!r}; choose one of {', '.join(OBJECTIVES)}.")
     return OBJECTIVES[name]
-
-
-def hamming_cost(space: StateSpace, table: np.ndarray, margin: float) -> Float:
-    """(M, R): ``margin`` for every row whose label is none of the allowed ones; nothing where all are allowed."""
-    labels = np.zeros((len(table), space.n_labels), np.bool_)
-    for row, label in enumerate(space.label_of_row):
-        labels[:, label] |= table[:, row]
-    return np.ascontiguousarray(np.where(labels[:, space.label_of_row], 0.0, margin))

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.inference import Paths
-from chainfield.potentials import Clamp, Potentials
-from chainfield.scorers.scorer import How
+from chainfield.potentials import Clamp, How, Potentials
 from chainfield.states import StateSpace
 
 Float = NDArray[np.float64]

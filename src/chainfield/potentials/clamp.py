@@ -36,6 +36,12 @@ class Clamp:
         """(M,) the only row of a set, or -1 where a set has several (or none)."""
         return np.where(self.table.sum(1) == 1, self.table.argmax(1), -1).astype(np.int32)
 
+    def only_label(self, space: StateSpace) -> NDArray[np.int32]:
+        """(M,) the label of a set whose rows all have the same one, else -1."""
+        lowest = np.where(self.table, space.label_of_row, space.n_labels).min(axis=1)
+        highest = np.where(self.table, space.label_of_row, -1).max(axis=1)
+        return np.where(lowest == highest, highest, -1).astype(np.int32)
+
     def rows(self) -> NDArray[np.int32] | None:
         """(N,) the only row of every position, or None where some position is open."""
         rows = self.single_row[self.index]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
+#: How paths, and whatever hides inside a position, are gathered: summed over, or maximised.
+How = Literal["sum", "max"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,11 @@ class Potentials:
     def shared(self) -> bool:
         """Whether all positions share their edge scores."""
         return self.edge.shape[0] == 1
+
+    def split(self) -> Iterator[Potentials]:
+        """Each sequence by itself."""
+        for a, b in pairwise(self.offsets.tolist()):
+            yield Potentials(self.node[a:b], self.edge if self.shared else self.edge[a:b], np.array([0, b - a]))
 
     def zeros(self, *, per_position: bool = False) -> Potentials:
         """Zeros of the same shape, to gather posteriors in; ``per_position`` gives every position its edges."""

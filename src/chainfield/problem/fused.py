@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from chainfield.errors import DivergenceError, NoPathError
 from chainfield.objectives import Contrast
 from chainfield.parallel import ordered_map
-from chainfield.scorers import Boundary, SparseLinear, Transition
 
 from .memory import Memory
 from .packing import Packing
@@ -152,9 +151,11 @@ def fuse(problem: Problem) -> Fused | None:
     from chainfield.kernels.linear_chain import Known, Places
 
     chain, data = problem.chain, problem.batch.sparse
-    sparse = [s for s in chain.emissions if isinstance(s, SparseLinear)]
-    boundary = [s for s in chain.emissions if isinstance(s, Boundary)]
-    moves = [s for s in chain.transitions if isinstance(s, Transition)]
+    # Every scorer answers which part of the kernel it is: its name, and the table that the kernel reads.
+    parts: list[tuple[str, tuple[str, Any]]] = [(s.name, s.fused() or ("", None)) for s in chain.scorers]
+    sparse, boundary, moves = (
+        [(name, table) for name, (part, table) in parts if part == wanted] for wanted in ("pairs", "boundary", "ties")
+    )
     fits = len(sparse) == 1 and len(boundary) <= 1 and len(moves) <= 2 and isinstance(problem.objective, Contrast)
     if not fits or len(sparse) + len(boundary) + len(moves) < len(chain.scorers) or data is None:
         return None
@@ -163,17 +164,17 @@ def fuse(problem: Problem) -> Fused | None:
         at[name] = n
         n += int(np.prod(shape))
     rows = chain.space.n_rows
-    first = at[f"{sparse[0].name}.weight"]
-    packing = Packing(sparse[0].pairs, rows, -(-rows // LANES) * LANES, first, chain.n_parameters)
+    features, pairs = sparse[0]
+    packing = Packing(pairs, rows, -(-rows // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
     if rows > _MOST_ROWS or packing.pairs.n_pairs + packing.shift > _MOST_PLACES:
         return None
     no_tie = np.empty(0, np.int32)
-    ties: list[Any] = [(m.tie, packing.place(at[f"{m.name}.weight"])) for m in moves]
+    ties: list[Any] = [(tie, packing.place(at[f"{name}.weight"])) for name, tie in moves]
     ties += [(no_tie, -1)] * (2 - len(moves))
     places = Places(
-        packing.place(at[f"{boundary[0].name}.start"]) if boundary else -1,
-        packing.place(at[f"{boundary[0].name}.end"]) if boundary else -1,
-        len(moves) == 1 and np.array_equal(moves[0].tie, np.arange(chain.space.n_edges)),
+        packing.place(at[f"{boundary[0][0]}.start"]) if boundary else -1,
+        packing.place(at[f"{boundary[0][0]}.end"]) if boundary else -1,
+        len(moves) == 1 and np.array_equal(moves[0][1], np.arange(chain.space.n_edges)),
         *ties[0],
         *ties[1],
     )

@@ -34,7 +34,13 @@ POSITIONS_PER_PARAMETER = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """minimise over θ: sum over sequences of weight · loss + l1 ‖θ‖₁ + l2 ‖θ‖²."""
+    """minimise over θ: sum over sequences of weight · loss + l1 ‖θ‖₁ + l2 ‖θ‖².
+
+    Scorers may ask for two exceptions. ``penalised`` (P,) is 0 for parameters that the penalties leave out: they are
+    l1 ‖m θ‖₁ + l2 ‖m θ‖² with that mask m, and a trainer that applies penalties by itself must apply the mask as well.
+    ``pace`` (P,) is the relative step of each parameter: a trainer with one step size for all (SGD, Adam, SDCA)
+    multiplies its step by it. Both are None where they would be 1 everywhere, which is the rule: no work is done then.
+    """
 
     chain: Chain
     objective: Objective
@@ -62,6 +68,16 @@ class Problem:
     def n_sequences(self) -> int:
         """How many terms the sum has."""
         return self.batch.n_sequences
+
+    @property
+    def pace(self) -> Float | None:
+        """(P,) relative steps, or None: all alike."""
+        return self.chain.pace
+
+    @property
+    def penalised(self) -> Float | None:
+        """(P,) 1 or 0, or None: the penalties count all parameters."""
+        return self.chain.penalised
 
     @cached_property
     def convex(self) -> bool:
@@ -101,14 +117,15 @@ class Problem:
                 pullback(d, gradient, 1.0)
             return value, gradient
 
-        gradient = (2.0 * self.l2) * theta
+        counted = theta if self.penalised is None else self.penalised * theta
+        gradient = (2.0 * self.l2) * counted
         if self.fused is not None:
             total, add = self.fused.total(theta)
             add(gradient)
         else:
             total = self._add(shard, gradient)
         if self.l2:
-            total += self.l2 * float(theta @ theta)
+            total += self.l2 * float(counted @ counted)
         if not np.isfinite(total):
             raise DivergenceError(RAN_AWAY)
         return total, gradient
@@ -133,7 +150,7 @@ class Problem:
             self.fused.total(theta, variances=True)[1](diagonal)
         else:
             self._add(shard, diagonal)
-        return np.abs(diagonal) + 2.0 * self.l2
+        return np.abs(diagonal) + 2.0 * self.l2 * (1.0 if self.penalised is None else self.penalised)
 
     def _add(self, shard: Callable[[tuple[int, int]], tuple[float, Float]], into: Float) -> float:
         """The sum of all shards' values; their vectors are added to ``into``, always in the same order."""
@@ -164,9 +181,12 @@ class Problem:
         return value, d, lambda scores, into, scale: pullback(scores, self.chain.views(into), scale)
 
     def penalty(self, theta: Float) -> float:
-        """l1 ‖θ‖₁ + l2 ‖θ‖²."""
-        l1 = self.l1 * float(np.abs(theta).sum()) if self.l1 else 0.0
-        return l1 + (self.l2 * float(theta @ theta) if self.l2 else 0.0)
+        """l1 ‖θ‖₁ + l2 ‖θ‖², over the parameters that are penalised."""
+        if not (self.l1 or self.l2):
+            return 0.0
+        counted = theta if self.penalised is None else self.penalised * theta
+        l1 = self.l1 * float(np.abs(counted).sum()) if self.l1 else 0.0
+        return l1 + self.l2 * float(counted @ counted)
 
     def _part(self, sequences: slice | Int) -> tuple[Batch, Targets]:
         t, path = self.targets, self.path

@@ -2,25 +2,32 @@
 
 from .chain import Chain
 from .edge_features import EdgeFeatures
+from .inspection import Share, Weight
 from .linear import Boundary, DenseLinear, SparseLinear
+from .origin import Origin
 from .pairs import Pairs, all_pairs, arrange, seen_pairs
-from .scorer import How, Params, Pullback, Scorer
+from .scorer import Params, Pullback, Scorer
+from .storing import SCORERS, register
 from .transition import Transition, compact_ties
 
 __all__ = [
+    "SCORERS",
     "Boundary",
     "Chain",
     "DenseLinear",
     "EdgeFeatures",
-    "How",
+    "Origin",
     "Pairs",
     "Params",
     "Pullback",
     "Scorer",
+    "Share",
     "SparseLinear",
     "Transition",
+    "Weight",
     "all_pairs",
     "arrange",
     "compact_ties",
+    "register",
     "seen_pairs",
 ]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
-from chainfield.potentials import Potentials
+from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
 
-from .scorer import Float, How, Scorer
+from .scorer import Float, Scorer
 
 # Node and edge scores of a block should stay in the processor's cache between scoring, inference and the way back.
 BLOCK_BYTES = 1 << 20
@@ -28,6 +28,8 @@ class Chain:
     space: StateSpace
     emissions: tuple[Scorer, ...]
     transitions: tuple[Scorer, ...]
+    #: Deviation of the random numbers that are added to the scorers' start: hidden states that start alike stay alike.
+    start_scale: float = 0.0
 
     def __post_init__(self) -> None:
         names = [scorer.name for scorer in self.scorers]
@@ -59,9 +61,27 @@ class Chain:
         return views
 
     def start(self, rng: np.random.Generator) -> Float:
-        """The scorers' start values, as one vector."""
-        parts = [value.ravel() for s in self.scorers for value in s.start(rng).values()]
-        return np.concatenate(parts) if parts else np.empty(0)
+        """The scorers' start values, as one vector; random numbers of deviation ``start_scale`` are added."""
+        theta = _flat([value for s in self.scorers for value in s.start(rng).values()])
+        if self.start_scale:
+            theta += _flat([value for s in self.scorers for value in s.jitter(rng, self.start_scale).values()])
+        return theta
+
+    @cached_property
+    def pace(self) -> Float | None:
+        """(P,) the relative step of each parameter, as the scorers want it; None: the same for all."""
+        return self._spread([s.pace(name) for s in self.scorers for name in s.shapes()])
+
+    @cached_property
+    def penalised(self) -> Float | None:
+        """(P,) 1 where penalties count a parameter, 0 where they do not; None: they count all."""
+        return self._spread([float(s.penalised(name)) for s in self.scorers for name in s.shapes()])
+
+    def _spread(self, values: list[float]) -> Float | None:
+        """A value a block of parameters as a vector; None if it is 1 everywhere."""
+        if all(value == 1.0 for value in values):
+            return None
+        return np.repeat(values, [int(np.prod(shape)) for shape in self.shapes.values()])
 
     @cached_property
     def per_position(self) -> bool:
@@ -97,6 +117,10 @@ class Chain:
             end = min(max(end, at + 1), hi)
             yield at, end
             at = end
+
+
+def _flat(parts: list[Float]) -> Float:
+    return np.concatenate([part.ravel() for part in parts]) if parts else np.empty(0)
 
 
 def _own(params: Parameters, scorer: Scorer) -> dict[str, Float]:

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.features.batch import Batch
+from chainfield.potentials import How
 
+from .inspection import Share, demand
+from .origin import Origin
+from .pair_weights import carry_pairs, check_pairs, pair_shares
 from .pairs import Pairs
-from .scorer import Float, How, Params, Pullback, Scorer
+from .scorer import Float, Int, Params, Pullback, Scorer
+from .storing import register
+
+if TYPE_CHECKING:
+    from chainfield.features.map import FeatureMap
+    from chainfield.states import StateSpace
 
 
 @final
+@register
 @dataclass(frozen=True, eq=False)
 class EdgeFeatures(Scorer):
     """Weights for (edge feature, edge row) pairs; an edge reads its row, so that second-order edges may share."""
@@ -52,3 +62,22 @@ class EdgeFeatures(Scorer):
             scatter_pairs(*entries, *layout, pairs.bits, summed, scale, into["weight"])
 
         return pullback
+
+    def carry(self, old: EdgeFeatures, origin: Origin, theirs: Params, ours: Params) -> None:
+        """Pairs that were there before keep their weights."""
+        carry_pairs(old.pairs, self.pairs, origin.edge_rows, None, theirs["weight"], ours["weight"])
+
+    def shares(
+        self, params: Params, batch: Batch, scores: Float, columns: Int, features: FeatureMap
+    ) -> list[list[Share]]:
+        """The share of every feature of the step into a position."""
+        assert batch.edges is not None
+        rows = np.where(columns >= 0, self.edge_row[columns], -1).tolist()
+        found = pair_shares(self.pairs, params["weight"], batch.edges, rows, features.edge_feature_names())
+        first = set(batch.offsets.tolist())  # no step leads into these
+        return [[] if t in first else shares for t, shares in enumerate(found)]
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """Edge rows are those of the space."""
+        demand(np.array_equal(self.edge_row, space.edge_row), "the edge rows of the edge features")
+        check_pairs(self.pairs, features.n_edge_features, space.n_edge_rows)

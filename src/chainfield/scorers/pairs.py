@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.features.batch import Sparse
+
+from .storing import Arrays, narrow, nested
 
 Int = NDArray[np.int64]
 Int32 = NDArray[np.int32]
@@ -55,6 +59,20 @@ class Pairs:
         exists[: len(self.mask)] = self.mask > 0
         return exists
 
+    def to_parts(self) -> tuple[dict[str, Any], Arrays]:
+        """Settings and arrays for a model file."""
+        arrays = {"counts": narrow(np.diff(self.first)), "row": narrow(self.row), "mask": self.mask.astype(np.bool_)}
+        return {"n_full": self.n_full, "n_single": self.n_single}, arrays
+
+
+def pairs_from_parts(config: dict[str, Any], arrays: Arrays) -> Pairs:
+    """The inverse of :meth:`Pairs.to_parts`."""
+    first = np.concatenate([[0], np.cumsum(arrays["counts"], dtype=np.int64)])
+    return Pairs(first, arrays["row"].astype(np.int32), mask=arrays["mask"].astype(np.float64), **config)
+
+
+nested(Pairs, pairs_from_parts)
+
 
 def all_pairs(n_features: int, n_rows: int) -> Pairs:
     """A weight for every feature with every row."""
@@ -67,12 +85,18 @@ def seen_pairs(sparse: Sparse, allowed: NDArray[np.bool_], index: Int32) -> Pair
 
     allowed (M, R), index (N,); an index of -1 leaves a position out (nothing is known of it).
     """
+    return pairs_with_sets(sparse, [np.flatnonzero(a) for a in allowed], index, allowed.shape[1])
+
+
+def pairs_with_sets(sparse: Sparse, rows_of: Sequence[Int], index: Int32, n_rows: int) -> Pairs:
+    """The same for sets that are lists of rows: a table of many small sets would be large."""
     from chainfield.kernels.pairs import feature_sets
 
-    n_sets, n_rows = allowed.shape
+    n_sets = len(rows_of)
+    if n_sets == 0:
+        return pairs_from_codes(np.empty(0, np.int64), sparse.n_features, n_rows)
     codes = feature_sets(sparse.indptr, sparse.indices, index, sparse.n_features, n_sets)
     feature, which = codes // n_sets, codes % n_sets
-    rows_of = [np.flatnonzero(a) for a in allowed]
     counts = np.array([len(rows) for rows in rows_of], np.int64)
     before = np.cumsum(counts) - counts
     lengths = counts[which]

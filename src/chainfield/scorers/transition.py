@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.features.batch import Batch
+from chainfield.potentials import How
 
-from .scorer import Float, How, Params, Pullback, Scorer
+from .inspection import Place, Weight, demand
+from .origin import Origin
+from .scorer import Float, Params, Pullback, Scorer
+from .storing import register
+
+if TYPE_CHECKING:
+    from chainfield.features.map import FeatureMap
+    from chainfield.states import StateSpace
 
 
 @final
+@register
 @dataclass(frozen=True, eq=False)
 class Transition(Scorer):
     """score(e) = weight[tie[e]]: a weight an edge, or one for several edges that are tied; -1: no weight, score 0.
@@ -42,6 +52,28 @@ class Transition(Scorer):
             into["weight"][...] += scale * counted
 
         return pullback
+
+    def fused(self) -> tuple[str, Any]:
+        """The kernel looks ties up."""
+        return "ties", self.tie
+
+    def carry(self, old: Transition, origin: Origin, theirs: Params, ours: Params) -> None:
+        """Edges that were there before, and had a weight, keep it."""
+        there = origin.edges >= 0
+        new, before = self.tie[there], old.tie[origin.edges[there]]
+        both = (new >= 0) & (before >= 0)
+        ours["weight"][new[both]] = theirs["weight"][before[both]]
+
+    def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
+        """The score of every edge."""
+        if place == "transition":
+            weight = params["weight"].tolist()
+            yield from (Weight("", e, weight[i] if i >= 0 else 0.0) for e, i in enumerate(self.tie.tolist()))
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """A tie an edge; there are as many weights as ties say."""
+        good = self.tie.dtype == np.int32 and self.tie.shape == (space.n_edges,)
+        demand(good and self.tie.min(initial=0) >= -1, "the table of transitions")
 
 
 def compact_ties(keep: NDArray[np.bool_], tie: NDArray[np.int32]) -> NDArray[np.int32]:

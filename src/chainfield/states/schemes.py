@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainfield.errors import ConfigError, DataError
-from chainfield.metrics.spans import Span, spans, split_label
+from chainfield.spans import Span, spans, split_label
 
 from .rules import Rules
 

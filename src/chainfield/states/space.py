@@ -14,6 +14,8 @@ from chainfield.errors import ConfigError
 if TYPE_CHECKING:
     from chainfield.kernels.graph import Graph
 
+    from .blocks import Block
+
 Int32 = NDArray[np.int32]
 Bool = NDArray[np.bool_]
 
@@ -102,6 +104,18 @@ class StateSpace:
         labels = np.zeros(self.n_rows, np.int32)
         labels[self.row_of] = self.label_of
         return labels
+
+    @cached_property
+    def one_path(self) -> bool:
+        """Whether a label sequence never has more than one state path: one row a label, one path a row sequence."""
+        return self.n_rows == len(np.unique(self.label_of_row)) and self.steps is not None
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The parts of a space in which no edge leaves a label, one a label."""
+        from .blocks import split_blocks
+
+        return split_blocks(self)
 
     @cached_property
     def graph(self) -> Graph:

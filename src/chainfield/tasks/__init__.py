@@ -1,7 +1,20 @@
-"""Tasks: from the user's targets to clamps, and from states to answers."""
+"""Tasks: from the user's targets to clamps, and from labels' numbers to answers."""
 
+from .classifying import Classifying, check_not_empty
 from .labels import ordered_labels
-from .tagging import Tagging, check_lengths, labels_in
-from .task import Task
+from .tagging import Tagging, check_lengths
+from .task import Task, label_cost
 
-__all__ = ["Tagging", "Task", "check_lengths", "labels_in", "ordered_labels"]
+#: Tasks by the names that model files give them.
+TASKS: dict[str, type[Task]] = {task.kind: task for task in (Tagging, Classifying)}
+
+__all__ = [
+    "TASKS",
+    "Classifying",
+    "Tagging",
+    "Task",
+    "check_lengths",
+    "check_not_empty",
+    "label_cost",
+    "ordered_labels",
+]

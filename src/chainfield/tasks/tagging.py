@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from chainfield.potentials import UNKNOWN, Clamp, clamp_labels, clamp_sets
 from chainfield.states import StateSpace
 
 from .labels import ordered_labels, plain_label
-from .task import Int, Task
+from .task import Float, Int, Task, label_cost
 
 
 @final
@@ -24,12 +24,27 @@ from .task import Int, Task
 class Tagging(Task):
     """Targets are sequences of labels; None is an unknown label, a set of labels is "one of these"."""
 
-    labels: tuple[Any, ...]
+    kind: ClassVar[str] = "tagging"
+    every_position: ClassVar[bool] = True
 
-    @cached_property
-    def number(self) -> dict[Any, int]:
-        """Label → number."""
-        return {label: i for i, label in enumerate(self.labels)}
+    @staticmethod
+    def labels_in(targets: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
+        """All labels that occur in targets, in order."""
+        seen: dict[Any, None] = {}
+        for s, sequence in enumerate(targets):
+            if isinstance(sequence, str | bytes):
+                raise DataError(
+                    f"The targets of sequence {s} are the string {sequence!r}; a list of labels is expected."
+                )
+            for label in sequence:
+                if isinstance(label, set | frozenset):
+                    seen.update(dict.fromkeys(map(plain_label, label)))
+                elif label is not None:
+                    seen.setdefault(plain_label(label))
+        return ordered_labels(seen)
+
+    def check(self, space: StateSpace) -> None:
+        """Any space serves."""
 
     def clamp(self, space: StateSpace, targets: Sequence[Any], offsets: Int) -> Clamp:
         """Known labels, as sets of rows."""
@@ -48,37 +63,34 @@ class Tagging(Task):
     def _allowed(self, label: Any, at: int, offsets: Int) -> set[int] | None:
         if label is None:
             return None
-        chosen = label if isinstance(label, set | frozenset) else {label}
-        try:
-            return {self.number[plain_label(one)] for one in chosen}
-        except KeyError as error:
-            s = int(np.searchsorted(offsets, at, side="right")) - 1
-            raise DataError(
-                f"Sequence {s}, position {at - int(offsets[s])}: the label {error.args[0]!r} is not the model's; "
-                f"it knows {', '.join(map(repr, self.labels[:8]))}{' …' if len(self.labels) > 8 else ''}."
-            ) from None
+        s = int(np.searchsorted(offsets, at, side="right")) - 1
+        return self.numbers_of(label, f"Sequence {s}, position {at - int(offsets[s])}")
 
-    def decode(self, space: StateSpace, states: NDArray[np.int32], offsets: Int) -> list[list[Any]]:
-        """The labels of the states."""
+    def cost(self, space: StateSpace, clamp: Clamp, margin: float) -> Float:
+        """Hamming: ``margin`` for every wrong label."""
+        return label_cost(space, clamp.table, margin)
+
+    def count(self, space: StateSpace, clamp: Clamp, offsets: Int) -> Int:
+        """Positions by label."""
+        found = clamp.only_label(space)[clamp.index]
+        return np.bincount(found[found >= 0], minlength=space.n_labels)
+
+    def favour(
+        self, space: StateSpace, clamp: Clamp, offsets: Int, weights: Float
+    ) -> tuple[Float | None, Float | None]:
+        """A shift of the label prior.
+
+        Training with scores minus log w and predicting without it multiplies a label's odds by its weight w at every
+        position, which is what repeating its tokens w times would do to a classifier (Menon et al. 2021).
+        """
+        return -np.log(weights)[space.label_of_row], None
+
+    def decode(self, numbers: NDArray[np.int32], offsets: Int) -> list[list[Any]]:
+        """Names of labels (N,), a list a sequence."""
         names = np.empty(len(self.labels), object)
         names[:] = self.labels
-        flat = names[space.label_of[states]].tolist()
-        bounds = offsets.tolist()
-        return [flat[a:b] for a, b in pairwise(bounds)]
-
-
-def labels_in(targets: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
-    """All labels that occur in targets, in order."""
-    seen: dict[Any, None] = {}
-    for s, sequence in enumerate(targets):
-        if isinstance(sequence, str | bytes):
-            raise DataError(f"The targets of sequence {s} are the string {sequence!r}; a list of labels is expected.")
-        for label in sequence:
-            if isinstance(label, set | frozenset):
-                seen.update(dict.fromkeys(map(plain_label, label)))
-            elif label is not None:
-                seen.setdefault(plain_label(label))
-    return ordered_labels(seen)
+        flat = names[numbers].tolist()
+        return [flat[a:b] for a, b in pairwise(offsets.tolist())]
 
 
 def check_lengths(targets: Sequence[Any], offsets: Int) -> None:

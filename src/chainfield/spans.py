@@ -9,7 +9,7 @@ type ``a-b``, and a label without a hyphen is a prefix with the empty type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -42,6 +42,8 @@ _BRACKETS = frozenset({"[", "]"})
 _PL_CLOSING = frozenset({("B", "B"), ("B", "O"), ("I", "B"), ("I", "O"), ("E", "E"), ("E", "I"), ("E", "O")})
 _PL_OPENING = frozenset({("B", "B"), ("I", "B"), ("O", "B"), ("O", "I"), ("E", "E"), ("E", "I"), ("O", "E")})
 _BILOU_AS_BIOES = {"L": "E", "U": "S"}
+_SPAN_PREFIXES = frozenset("BIESLU[]")
+_UNTYPED_SPAN_LABELS = frozenset("BIESO")
 
 
 @lru_cache(maxsize=_CACHE)
@@ -170,3 +172,15 @@ def rule_of(scheme: str) -> Rule:
         return _RULES[scheme]
     except KeyError:
         raise ConfigError(f"Unknown reading of labels {scheme!r}: use one of {', '.join(_RULES)}.") from None
+
+
+def has_spans(labels: Iterable[str]) -> bool:
+    """Whether label names stand for spans.
+
+    They do if one is a prefix of a tagging scheme, a hyphen and a type (``B-NP``; not ``NN-TL``, ``-LRB-``),
+    or if they are the bare prefixes of one unnamed type (``B I O``, perhaps with ``E`` and ``S``).
+    """
+    names = set(labels)
+    if {"B", "I"} <= names <= _UNTYPED_SPAN_LABELS:
+        return True
+    return any(prefix in _SPAN_PREFIXES and kind for prefix, kind in map(split_label, names))

@@ -1,0 +1,51 @@
+"""A fitted classifier: a label for every sequence as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.features.batch import Batch
+from chainfield.inference import class_log_probabilities, class_scores
+from chainfield.tasks import Classifying, check_not_empty
+
+from .model import FittedModel, Float
+
+
+@dataclass(frozen=True, eq=False)
+class Classifier(FittedModel):
+    """Predicts one label a sequence, over class blocks.
+
+    The best class is that of the largest sum over paths, or of the best path if the model was trained with ``how``
+    "max". The best state path of a sequence, within its label if that is given, comes from ``states``.
+    """
+
+    task: Classifying
+
+    def predict(self, sequences: Sequence[Any]) -> list[Any]:
+        """The best label of each sequence."""
+        return self.decode(self._encode(sequences))
+
+    def decode(self, batch: Batch) -> list[Any]:
+        """The same for sequences that are encoded already."""
+        parts = self.map(lambda p: class_scores(self.chain.space, p, self.how).argmax(axis=1), batch)
+        numbers: NDArray[np.int32] = np.concatenate(parts or [np.empty(0, np.int64)]).astype(np.int32)
+        return self.task.decode(numbers, batch.offsets)
+
+    def log_probabilities(self, sequences: Sequence[Any]) -> Float:
+        """(S, L) log-probabilities of labels, exact however small they are."""
+        parts = self.map(lambda p: class_log_probabilities(self.chain.space, p), self._encode(sequences))
+        return np.concatenate(parts or [np.empty((0, len(self.task.labels)))])
+
+    def probabilities(self, sequences: Sequence[Any]) -> Float:
+        """(S, L) probabilities of labels."""
+        return np.exp(self.log_probabilities(sequences))
+
+    def _encode(self, sequences: Sequence[Any]) -> Batch:
+        batch = self.features.encode(sequences)
+        check_not_empty(batch.offsets)
+        return batch

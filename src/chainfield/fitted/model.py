@@ -1,0 +1,112 @@
+"""A fitted model: features, task, chain and parameters. Everything that prediction needs, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import NoPathError
+from chainfield.features.batch import Batch
+from chainfield.features.map import FeatureMap
+from chainfield.inference import clamped_path, log_partition, marginals, score_paths, viterbi
+from chainfield.parallel import ordered_map
+from chainfield.potentials import Clamp, How, Potentials
+from chainfield.scorers import Chain, Scorer
+from chainfield.tasks import Task
+
+Float = NDArray[np.float64]
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """What all tasks share. Safe to share between threads: nothing in it changes.
+
+    ``how``: whether scorers sum over what hides inside a position, or maximise.
+    """
+
+    features: FeatureMap
+    task: Task
+    chain: Chain
+    theta: Float
+    how: How = "sum"
+    n_jobs: int = field(default=1, compare=False)
+
+    @cached_property
+    def params(self) -> dict[str, Float]:
+        """The parameters by name."""
+        return self.chain.views(self.theta)
+
+    def own(self, scorer: Scorer) -> dict[str, Float]:
+        """The parameters of one scorer, by their own names."""
+        return {name: self.params[f"{scorer.name}.{name}"] for name in scorer.shapes()}
+
+    @cached_property
+    def feature_names(self) -> Sequence[str]:
+        """Names of features by number."""
+        return self.features.feature_names()
+
+    @cached_property
+    def n_weights(self) -> int:
+        """How many weights there are, without the places that only fill up full features."""
+        return sum(scorer.n_weights() for scorer in self.chain.scorers)
+
+    def potentials(self, batch: Batch) -> Potentials:
+        """The scores of a batch."""
+        return self.chain.potentials(self.params, batch, self.how)[0]
+
+    def log_likelihood(self, sequences: Sequence[Any], targets: Sequence[Any]) -> Float:
+        """(S,) log-probabilities of what (possibly partial) targets say; -inf where they break the rules."""
+        batch = self.features.encode(sequences)
+        clamp = self.task.clamp(self.chain.space, targets, batch.offsets)
+        free = np.concatenate(self.map(lambda p: log_partition(self.chain.space, p), batch) or [np.empty(0)])
+        parts = []
+        for lo, hi in self.chain.blocks(batch.offsets, 0, batch.n_sequences):
+            potentials = self.potentials(batch.window(lo, hi))
+            parts.append(self._clamped(potentials, clamp[slice(batch.offsets[lo], batch.offsets[hi])]))
+        return np.concatenate(parts or [np.empty(0)]) - free
+
+    def _clamped(self, potentials: Potentials, clamp: Clamp) -> Float:
+        path = clamped_path(self.chain.space, clamp, potentials.offsets)
+        if path is not None:
+            return score_paths(self.chain.space, potentials, path)
+        return log_partition(self.chain.space, clamp.apply(potentials), strict=False)
+
+    def map(self, function: Callable[[Potentials], R], batch: Batch, given: Sequence[Any] | None = None) -> list[R]:
+        """Results of a function over the potentials of a batch, block by block; ``given`` fixes what is known."""
+        clamp = None if given is None else self.task.clamp(self.chain.space, given, batch.offsets)
+
+        def block(bounds: tuple[int, int]) -> R:
+            lo, hi = bounds
+            potentials = self.potentials(batch.window(lo, hi))
+            if clamp is not None:
+                potentials = clamp[slice(batch.offsets[lo], batch.offsets[hi])].apply(potentials)
+            try:
+                return function(potentials)
+            except NoPathError as error:
+                raise NoPathError(error.sequence + lo, error.known) from None
+
+        blocks = list(self.chain.blocks(batch.offsets, 0, batch.n_sequences))
+        return list(ordered_map(block, blocks, min(self.n_jobs, max(len(blocks), 1))))
+
+    def states(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[NDArray[np.int32]]:
+        """The best state path of each sequence; ``given`` fixes what is known."""
+        batch = self.features.encode(sequences)
+        parts = self.map(lambda p: viterbi(self.chain.space, p).states, batch, given)
+        return cut(np.concatenate(parts or [np.empty(0, np.int32)]), batch)
+
+    def occupancies(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
+        """Posterior probabilities of emission rows, one (length, R) array a sequence."""
+        batch = self.features.encode(sequences)
+        parts = self.map(lambda p: marginals(self.chain.space, p).expected.node, batch, given)
+        return cut(np.concatenate(parts or [np.empty((0, self.chain.space.n_rows))]), batch)
+
+
+def cut(whole: NDArray[Any], batch: Batch) -> list[NDArray[Any]]:
+    """Positions laid end to end, as an array a sequence."""
+    return np.split(whole, batch.offsets[1:-1]) if batch.n_sequences else []

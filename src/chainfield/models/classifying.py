@@ -1,0 +1,82 @@
+"""What all classifiers of whole sequences share: prediction of one label a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import DataError
+from chainfield.features.map import FeatureMap
+from chainfield.fitted import Classifier
+from chainfield.parallel import count_jobs
+from chainfield.potentials import How
+from chainfield.scorers import Chain
+from chainfield.tasks import Classifying, Task
+
+from .base import Float, SequenceModel
+from .inputs import shown, split_sequences
+
+
+class ClassifyingModel(SequenceModel):
+    """Base of the classifiers, trained in whatever way: one label for a whole sequence."""
+
+    task_type: ClassVar[type[Task]] = Classifying
+
+    @property
+    def classifier_(self) -> Classifier:
+        """The parts themselves: features, task, chain and parameters."""
+        if "fitted_" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} is not trained yet; call fit first.")
+        return cast(Classifier, self.fitted_)
+
+    def _targets(self, y: Any, lengths: Sequence[int] | None, what: str = "y") -> Sequence[Any]:
+        if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
+            raise DataError(f"{what} is {shown(y)}; a list with a label for each sequence is expected.")
+        return list(y)
+
+    def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Classifier:
+        return Classifier(features, task, chain, theta, how, count_jobs(self.n_jobs))
+
+    def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
+        """Accuracy over sequences with a known label."""
+        known = [(a, b) for a, b in zip(truth, guess, strict=True) if a is not None]
+        return sum(a == b for a, b in known) / len(known) if known else 0.0
+
+    def _classifier(self) -> Classifier:
+        return cast(Classifier, self._fitted())
+
+    def predict(self, X: Any, *, lengths: Sequence[int] | None = None) -> list[Any]:
+        """The best label of each sequence."""
+        return self._classifier().predict(split_sequences(X, lengths))
+
+    def predict_proba(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
+        """(sequences, labels) probabilities, columns in the order of ``classes_``."""
+        return self._classifier().probabilities(split_sequences(X, lengths))
+
+    def predict_log_proba(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
+        """The same, as logarithms."""
+        return self._classifier().log_probabilities(split_sequences(X, lengths))
+
+    def decode(self, X: Any, y: Any = None, *, lengths: Sequence[int] | None = None) -> list[NDArray[np.int32]]:
+        """The best state path of each sequence, within its label if ``y`` gives it (None: any)."""
+        given = None if y is None else self._targets(y, lengths)
+        return self._classifier().states(split_sequences(X, lengths), given)
+
+    def log_likelihood(self, X: Any, y: Any, *, lengths: Sequence[int] | None = None) -> Float:
+        """Log-probability of each label; it may be None or a set."""
+        return self._classifier().log_likelihood(split_sequences(X, lengths), self._targets(y, lengths))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
+        """Accuracy; sequences with an unknown label (None) do not count."""
+        truth = self._targets(y, lengths)
+        guess = self.predict(X, lengths=lengths)
+        if len(truth) != len(guess):
+            raise DataError(f"X has {len(guess)} sequences, but there are labels for {len(truth)}.")
+        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
+        known = np.array([label is not None for label in truth], bool)
+        right = np.array([a == b for a, b in zip(truth, guess, strict=True)], bool)
+        total = float(weight[known].sum())
+        return float(weight[known & right].sum()) / total if total else 0.0

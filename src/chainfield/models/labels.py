@@ -1,0 +1,38 @@
+"""The labels of a training, with warnings where they look wrong."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from chainfield.errors import DataError, DataWarning
+from chainfield.tasks import Task, ordered_labels
+
+MANY_LABELS = 100
+_CALLER = 4  # frames up to the line that called fit
+
+
+def all_labels(
+    task: type[Task], targets: Sequence[Any], known: Iterable[Any], development: tuple[Any, Sequence[Any]] | None
+) -> tuple[Any, ...]:
+    """The labels of the targets and those that are known besides, in order."""
+    labels = ordered_labels([*known, *task.labels_in(targets)])
+    if not labels:
+        raise DataError("y holds no label at all; at least one position needs a known label.")
+    n, what = (sum(map(len, targets)), "positions") if task.every_position else (len(targets), "sequences")
+    if len(labels) > MANY_LABELS and 5 * len(labels) > n:
+        warnings.warn(
+            f"There are {len(labels)} labels for {n} {what}; are X and y swapped, or is the label in another column?",
+            DataWarning,
+            stacklevel=_CALLER,
+        )
+    strange = set() if development is None else set(task.labels_in(development[1])) - set(labels)
+    if strange:
+        names = ", ".join(sorted(map(repr, strange))[:5])
+        warnings.warn(
+            f"The development data have labels that training never saw; they count as errors: {names}.",
+            DataWarning,
+            stacklevel=_CALLER,
+        )
+    return labels

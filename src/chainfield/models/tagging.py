@@ -1,0 +1,99 @@
+"""What all taggers share: prediction of label sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from chainfield.features.map import FeatureMap, offsets_of
+from chainfield.fitted import Confidence, Explanation, Tagger, confidences, explain
+from chainfield.inference import DECODERS
+from chainfield.metrics import span_f1, token_accuracy
+from chainfield.parallel import count_jobs
+from chainfield.potentials import How
+from chainfield.scorers import Chain
+from chainfield.spans import has_spans
+from chainfield.tasks import Tagging, Task, check_lengths
+
+from .base import Float, SequenceModel
+from .inputs import split_sequences
+from .settings import check_decoder
+
+
+class TaggingModel(SequenceModel):
+    """Base of the taggers, trained in whatever way: a label for every position."""
+
+    task_type: ClassVar[type[Task]] = Tagging
+    #: The decoders that make sense for a model.
+    decoders: ClassVar[tuple[str, ...]] = tuple(DECODERS)
+    decoder: str = "viterbi"
+
+    @property
+    def tagger_(self) -> Tagger:
+        """The parts themselves: features, task, chain and parameters."""
+        if "fitted_" not in self.__dict__:
+            raise AttributeError(f"This {type(self).__name__} is not trained yet; call fit first.")
+        return cast(Tagger, self.fitted_)
+
+    def _targets(self, y: Any, lengths: Sequence[int] | None, what: str = "y") -> Sequence[Any]:
+        return split_sequences(y, lengths, what)
+
+    def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Tagger:
+        return Tagger(features, task, chain, theta, how, count_jobs(self.n_jobs), decoder=self.decoder)
+
+    def _prediction_settings(self) -> dict[str, Any]:
+        check_decoder(self)
+        return super()._prediction_settings() | {"decoder": self.decoder}
+
+    def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
+        """Span F1 where labels stand for spans, else token accuracy."""
+        # Where the truth is not known, nothing is counted against the prediction.
+        known = [[p if t is None else t for t, p in zip(*pair, strict=True)] for pair in zip(truth, guess, strict=True)]
+        textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
+        return span_f1(known, guess) if textual else token_accuracy(known, guess)
+
+    def _tagger(self) -> Tagger:
+        return cast(Tagger, self._fitted())
+
+    def predict(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[list[Any]]:
+        """The best label sequence of each sequence; ``given`` fixes labels (None elsewhere, a set: one of these)."""
+        fixed = None if given is None else split_sequences(given, lengths, "given")
+        return self._tagger().predict(split_sequences(X, lengths), fixed)
+
+    def predict_marginals(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[Float]:
+        """Label probabilities: a (length, labels) array a sequence, columns in the order of ``classes_``."""
+        fixed = None if given is None else split_sequences(given, lengths, "given")
+        return self._tagger().marginals(split_sequences(X, lengths), fixed)
+
+    def predict_n_best(
+        self, X: Any, n: int = 5, given: Any = None, *, lengths: Sequence[int] | None = None
+    ) -> list[list[tuple[list[Any], float]]]:
+        """The n best label sequences of each sequence with their probabilities, best first."""
+        fixed = None if given is None else split_sequences(given, lengths, "given")
+        return self._tagger().n_best(split_sequences(X, lengths), n, fixed)
+
+    def predict_confidence(self, X: Any, *, lengths: Sequence[int] | None = None) -> list[Confidence]:
+        """The best labels with the exact probabilities of tokens, of spans, and of the whole sequence."""
+        return confidences(self._tagger(), split_sequences(X, lengths))
+
+    def log_likelihood(self, X: Any, y: Any, *, lengths: Sequence[int] | None = None) -> Float:
+        """Log-probability of each label sequence (-inf if it breaks the rules); labels may be None or sets."""
+        return self._tagger().log_likelihood(split_sequences(X, lengths), split_sequences(y, lengths, "y"))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
+        """Token accuracy; positions with an unknown label (None) do not count."""
+        truth = split_sequences(y, lengths, "y")
+        guess = self.predict(X, lengths=lengths)
+        check_lengths(truth, offsets_of([len(labels) for labels in guess]))
+        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
+        right = total = 0.0
+        for w, labels, predicted in zip(weight, truth, guess, strict=True):
+            right += w * sum(a == b for a, b in zip(labels, predicted, strict=True) if a is not None)
+            total += w * sum(a is not None for a in labels)
+        return right / total if total else 0.0
+
+    def explain(self, x: Any) -> Explanation:
+        """Each feature's contribution to the prediction at every position of one sequence."""
+        return explain(self._tagger(), x)

@@ -1,0 +1,43 @@
+"""What tells the states of a space apart, so that states can be named, and found again in another space."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .space import StateSpace
+
+Int = NDArray[np.int64]
+ANY = -2  # the row before does not matter, or is not determined
+NONE = -1  # a state that nothing leads into
+
+
+def row_ranks(space: StateSpace) -> Int:
+    """(R,) the number of a row among the rows of its label, from 0."""
+    ranks = np.zeros(space.n_rows, np.int64)
+    seen = np.zeros(space.n_labels, np.int64)
+    for row, label in enumerate(space.label_of_row.tolist()):
+        ranks[row] = seen[label]
+        seen[label] += 1
+    return ranks
+
+
+def state_keys(space: StateSpace) -> Int:
+    """(K, 3) a state's row, the row before it, and its number among states that have both in common.
+
+    The row before counts where states share rows: in a second-order space, a state (i, j) is entered from states that
+    emit i alone. Elsewhere it is ``ANY``.
+    """
+    keys = np.full((space.n_states, 3), ANY, np.int64)
+    keys[:, 0], keys[:, 2] = space.row_of, 0
+    if space.n_states > space.n_rows:
+        before = np.full(space.n_states, NONE, np.int64)
+        before[space.dst] = space.row_of[space.src]
+        mixed = before[space.dst] != space.row_of[space.src]  # entered from several rows
+        before[space.dst[mixed]] = ANY
+        keys[:, 1] = before
+        seen: dict[tuple[int, int], int] = {}
+        for state, (row, earlier, _) in enumerate(keys.tolist()):
+            keys[state, 2] = seen.get((row, earlier), 0)
+            seen[row, earlier] = int(keys[state, 2]) + 1
+    return keys
