@@ -18,7 +18,7 @@ ALLOWED: dict[str, str] = {
     "kernels": "",
     "parallel": "errors",
     "spans": "errors",
-    "data": "errors",
+    "data": "errors kernels",
     "metrics": "errors spans",
     "states": "errors spans kernels",
     "potentials": "errors states",

@@ -37,12 +37,24 @@ def open_text(
         take: Callable[[int], bytes] = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
         yield decoded_lines(lambda: take(_CHUNK), decoder, name, keep_return=keep_return)
         return
-    if Path(path).is_dir():
-        raise DataError(f"{name} is a directory; give the name of a file.")
-    if not Path(path).exists():
-        raise FileNotFoundError(f"There is no file {name}; check the name and the directory you are in.")
+    _check_exists(path)
     with Path(path).open("rb") as file:
         yield decoded_lines(_reader(file, name), decoder, name, keep_return=keep_return)
+
+
+def read_bytes(path: str | PathLike[str]) -> bytes:
+    """All of a file, decompressed."""
+    _check_exists(path)
+    with Path(path).open("rb") as file:
+        read = _reader(file, source_name(path))
+        return b"".join(iter(read, b""))
+
+
+def _check_exists(path: str | PathLike[str]) -> None:
+    if Path(path).is_dir():
+        raise DataError(f"{path} is a directory; give the name of a file.")
+    if not Path(path).exists():
+        raise FileNotFoundError(f"There is no file {path}; check the name and the directory you are in.")
 
 
 @contextmanager
