@@ -9,10 +9,13 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.parallel import ordered_map
+
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
+CHUNK = 1 << 15  # texts that a thread looks up at a time
 PADDING = 8  # bytes behind a buffer that the kernels may read
 
 
@@ -39,18 +42,23 @@ def padded_buffer(whole: bytes) -> Bytes:
     return np.frombuffer(whole + bytes(PADDING), np.uint8)
 
 
-def pieces_of(strings: Sequence[str]) -> Pieces:
-    """Strings, laid end to end."""
-    text = "".join(strings)
-    if text.isascii():
-        lengths = np.fromiter(map(len, strings), np.int64, len(strings))
-        whole = text.encode("ascii")
-    else:
-        encoded = [s.encode("utf-8", "surrogatepass") for s in strings]
-        lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
-        whole = b"".join(encoded)
-    ends = np.cumsum(lengths)
-    return Pieces(padded_buffer(whole), ends - lengths, ends)
+def pieces_of(*columns: Sequence[str], prefixes: Sequence[str] = ("",)) -> Pieces:
+    """Strings laid end to end, one column after the other, each string with its column's prefix in front of it."""
+    texts, lengths = [], []
+    for column, prefix in zip(columns, prefixes, strict=True):
+        if column:
+            text = prefix + prefix.join(column)
+            if text.isascii():
+                texts.append(text.encode("ascii"))
+                lengths.append(np.fromiter(map(len, column), np.int64, len(column)) + len(prefix))
+            else:
+                encoded = [(prefix + s).encode("utf-8", "surrogatepass") for s in column]
+                texts.append(b"".join(encoded))
+                lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+    ends = np.cumsum(np.concatenate(lengths)) if lengths else np.empty(0, np.int64)
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1]
+    return Pieces(padded_buffer(b"".join(texts)), starts, ends)
 
 
 class StringTable:
@@ -81,12 +89,19 @@ class StringTable:
                 return numbers
             self._grow(int(pieces.ends[at] - pieces.starts[at]))
 
-    def find(self, pieces: Pieces) -> Int32:
+    def find(self, pieces: Pieces, n_jobs: int = 1) -> Int32:
         """The number of each piece, -1 for unknown texts."""
         from chainfield.kernels.strings import look_up
 
         numbers = np.empty(len(pieces), np.int32)
-        look_up(pieces.buffer, pieces.starts, pieces.ends, self._table, self._pool, self._first, numbers)
+
+        def part(bounds: slice) -> None:
+            ends, out = pieces.ends[bounds], numbers[bounds]
+            look_up(pieces.buffer, pieces.starts[bounds], ends, self._table, self._pool, self._first, out)
+
+        parts = [slice(lo, lo + CHUNK) for lo in range(0, len(pieces), CHUNK)]
+        for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
+            pass
         return numbers
 
     def strings(self) -> list[str]:
@@ -103,12 +118,12 @@ class StringTable:
         """Make room for as many texts again, and for one of this size."""
         from chainfield.kernels.strings import rebuild
 
-        room = max(1024, 2 * self._n)
+        room = max(1024, 2 * self._n)  # texts; a place for each, and half as many again
         pool = np.zeros(max(4096, 2 * (int(self._first[self._n]) + size + PADDING)), np.uint8)
         used = int(self._first[self._n])
         pool[:used] = self._pool[:used]
         first = np.zeros(room + 2, np.int64)
         first[: self._n + 1] = self._first[: self._n + 1]
-        table = np.zeros((1 << (2 * room).bit_length(), 4), np.uint64)
+        table = np.zeros((1 << (3 * room // 2).bit_length(), 4), np.uint64)
         rebuild(self._n, pool, first, table)
         self._pool, self._first, self._table = pool, first, table

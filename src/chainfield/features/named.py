@@ -9,11 +9,12 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.data.strings import StringTable, pieces_of
+from chainfield.data.strings import Pieces, StringTable, pieces_of
 from chainfield.features.attributes import sequence_attributes
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
-from chainfield.features.records import ByKey, Records, as_records
+from chainfield.features.records import Records, as_records
+from chainfield.parallel import count_jobs
 
 Int32 = NDArray[np.int32]
 
@@ -27,13 +28,12 @@ class NamedFeatures(FeatureMap):
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._table = StringTable(names)
         self._number = np.arange(len(names), dtype=np.int32)  # the feature of a text of the table, -1: left out
-        self._by_key: ByKey | None = None
         self.n_features = len(names)
 
     def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
         """Number the new names; rare ones among them are left out."""
         given = _Given(sequences)
-        texts = self._table.add(pieces_of(given.names()))
+        texts = self._table.add(given.pieces(in_order=True))
         known, n = self.n_features, len(self._table)
         number = np.full(n, -1, np.int32)
         number[: len(self._number)] = self._number
@@ -45,41 +45,25 @@ class NamedFeatures(FeatureMap):
         else:
             fresh &= np.bincount(texts, minlength=n) > 0
         number[fresh] = known + np.arange(np.count_nonzero(fresh), dtype=np.int32)
-        self._number, self._by_key = number, None
+        self._number = number
         self.n_features = known + int(np.count_nonzero(fresh))
         return self._batch(given, number[texts] if n else texts)
 
     def encode(self, sequences: Sequence[Any]) -> Batch:
         """Unknown names have the number -1."""
         given = _Given(sequences)
-        if given.records is not None:
-            return self._batch(given, given.records.numbers(self._keys(), given.indptr))
-        texts = self._table.find(pieces_of(given.names()))
-        return self._batch(given, np.where(texts >= 0, self._number[texts], -1) if len(self._number) else texts)
+        texts = self._table.find(given.pieces(), count_jobs(None))
+        numbers = np.where(texts >= 0, self._number[texts], np.int32(-1)) if len(self._number) else texts
+        return self._batch(given, given.in_order(numbers))
 
     def _batch(self, given: _Given, numbers: Int32) -> Batch:
         sparse = Sparse(given.indptr, numbers.astype(np.int32, copy=False), given.values(), self.n_features)
         return Batch(given.offsets, sparse)
 
-    def _keys(self) -> ByKey:
-        """Every name, as a dict may give it: "a:b:c" is the key a with b:c, the key a:b with c, and a key by itself."""
-        if self._by_key is None:
-            by_key: ByKey = {}
-            for name, number in zip(self._table.strings(), self._number.tolist(), strict=True):
-                if number >= 0:
-                    by_key.setdefault(name, {})[None] = number
-                    at = name.find(":")
-                    while at >= 0:
-                        by_key.setdefault(name[:at], {})[name[at + 1 :]] = number
-                        at = name.find(":", at + 1)
-            self._by_key = by_key
-        return self._by_key
-
     def renumber(self, numbers: NDArray[np.int32]) -> None:
         """Reorder the names."""
         kept = self._number >= 0
         self._number[kept] = numbers[self._number[kept]]
-        self._by_key = None
 
     def feature_names(self) -> Sequence[str]:
         """The names, by number."""
@@ -127,12 +111,24 @@ class _Given:
         self._flat = [name for position in every for name, _ in position]
         self._values = np.array([value for position in every for _, value in position], np.float64)
 
-    def names(self) -> list[str]:
-        """The names of all attributes, position by position."""
-        if self._flat is not None:
-            return self._flat
-        assert self.records is not None
-        return self.records.names(self.indptr)
+    def pieces(self, in_order: bool = False) -> Pieces:
+        """The names of all attributes; unless they come in order, their numbers have to be brought into it."""
+        if self.records is None:
+            assert self._flat is not None
+            return pieces_of(self._flat)
+        pieces = self.records.pieces()
+        if not in_order:
+            return pieces
+        order = np.argsort(self.records.places(self.indptr))
+        return Pieces(pieces.buffer, pieces.starts[order], pieces.ends[order])
+
+    def in_order(self, numbers: Int32) -> Int32:
+        """What belongs to the pieces, position by position."""
+        if self.records is None:
+            return numbers
+        ordered = np.empty_like(numbers)
+        ordered[self.records.places(self.indptr)] = numbers
+        return ordered
 
     def values(self) -> NDArray[np.float64] | None:
         """Their values; None: all are 1."""

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Int32 = NDArray[np.int32]
+from chainfield.data.strings import Pieces, pieces_of
+
 Int64 = NDArray[np.int64]
 Float = NDArray[np.float64]
-# Features by the key and the value of a dict; the value None stands for the key by itself, which goes with a number.
-ByKey = dict[str, dict[str | None, int]]
+# Groups of a few dicts cost more than walking over each.
+FEW = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,14 +38,24 @@ class Records:
     groups: list[_Group]
     has_numbers: bool
 
-    def names(self, indptr: Int64) -> list[str]:
-        """Names of attributes, position by position."""
-        names = np.empty(int(indptr[-1]), object)
+    def pieces(self) -> Pieces:
+        """Names of attributes, group by group and key by key."""
+        columns: list[Sequence[str]] = []
+        prefixes: list[str] = []
         for group in self.groups:
-            for j, (key, column) in enumerate(zip(group.keys, group.columns, strict=True)):
-                own = key if isinstance(column, np.ndarray) else [f"{key}:{value}" for value in column]
-                names[indptr[group.positions] + j] = own
-        return names.tolist()
+            for key, column in zip(group.keys, group.columns, strict=True):
+                if isinstance(column, np.ndarray):
+                    columns.append([""] * len(column))
+                    prefixes.append(key)
+                else:
+                    columns.append(column)
+                    prefixes.append(f"{key}:")
+        return pieces_of(*columns, prefixes=prefixes)
+
+    def places(self, indptr: Int64) -> Int64:
+        """Where each of :meth:`pieces` belongs, position by position."""
+        places = [indptr[group.positions] + j for group in self.groups for j in range(len(group.keys))]
+        return np.concatenate(places) if places else np.empty(0, np.int64)
 
     def values(self, indptr: Int64) -> Float | None:
         """Values of attributes, position by position; None: all are 1."""
@@ -57,31 +68,22 @@ class Records:
                     values[indptr[group.positions] + j] = column
         return values
 
-    def numbers(self, features: ByKey, indptr: Int64) -> Int32:
-        """Numbers of attributes, position by position; -1: unknown."""
-        numbers = np.empty(int(indptr[-1]), np.int32)
-        for group in self.groups:
-            for j, (key, column) in enumerate(zip(group.keys, group.columns, strict=True)):
-                known = features.get(key, {})
-                if isinstance(column, np.ndarray):
-                    found: Any = known.get(None, -1)
-                else:
-                    found = np.fromiter(map(known.get, column, repeat(-1)), np.int32, len(column))
-                numbers[indptr[group.positions] + j] = found
-        return numbers
-
 
 def as_records(items: Sequence[dict[Any, Any]]) -> Records | None:
-    """Dicts, if all their keys are strings and their values strings or finite numbers; else None."""
+    """Dicts, if many have the same keys, all strings, and all values are strings or finite numbers; else None."""
     positions: dict[tuple[Any, ...], list[int]] = {}
     for at, item in enumerate(items):
         positions.setdefault(tuple(item), []).append(at)
+    if FEW * len(positions) > len(items):
+        return None
     groups, has_numbers = [], False
     for keys, own in positions.items():
         if set(map(type, keys)) - {str}:
             return None
         columns: list[Sequence[str] | Float] = []
-        for column in zip(*(items[at].values() for at in own), strict=True):
+        flat = list(chain.from_iterable(map(dict.values, map(items.__getitem__, own))))
+        for j in range(len(keys)):
+            column = flat[j :: len(keys)]
             kinds = set(map(type, column))
             if kinds <= {str}:
                 columns.append(column)

@@ -14,8 +14,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from .jit import inner, kernel
+from .vector import prefetch
 
 PADDING = 8  # bytes that must follow a buffer: words are read as a whole
+AHEAD = 64  # texts that are announced before they are looked up
 SHORT = 16  # bytes of a text that fit into the table itself
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _OTHER = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -75,6 +77,12 @@ def same_text(a: Any, i: int, b: Any, j: int, n: int) -> bool:
 
 
 @inner
+def first_place(hashed: Any, table: Any) -> int:
+    """Where the search for a text begins."""
+    return np.int64((hashed >> np.uint64(20)) & np.uint64(len(table) - 1))
+
+
+@inner
 def place_of(buffer: Any, lo: int, hi: int, hashed: Any, table: Any, pool: Any, first: Any) -> int:
     """The place of a text in the table, or an empty one if it is not there.
 
@@ -85,7 +93,7 @@ def place_of(buffer: Any, lo: int, hi: int, hashed: Any, table: Any, pool: Any, 
     size = np.uint64(n + 1)
     a, b = head(buffer, lo, n, hashed)
     mask = np.uint64(len(table) - 1)
-    place = np.int64((hashed >> np.uint64(20)) & mask)
+    place = first_place(hashed, table)
     while table[place, 2] != 0:
         alike = table[place, 0] == a and table[place, 1] == b and table[place, 2] == size
         if alike and (n <= SHORT or same_text(buffer, lo, pool, first[np.int64(table[place, 3])], n)):
@@ -112,13 +120,28 @@ def occupy(buffer: Any, lo: int, hi: int, hashed: Any, table: Any, place: int, n
     table[place, 3] = np.uint64(number)
 
 
+@inner
+def announce(buffer: Any, starts: Any, ends: Any, lo: int, table: Any, hashes: Any) -> int:
+    """Hash some texts from the one numbered lo on and ask for their places: waiting for memory one by one would cost
+    most of the time. Returns the end of the run."""
+    hi = min(lo + len(hashes), len(starts))
+    for i in range(lo, hi):
+        hashes[i - lo] = hash_text(buffer, starts[i], ends[i])
+        prefetch(table, 4 * first_place(hashes[i - lo], table))
+    return hi
+
+
 @kernel
 def look_up(buffer: Any, starts: Any, ends: Any, table: Any, pool: Any, first: Any, out: Any) -> None:
     """The numbers of texts buffer[starts[i]:ends[i]], -1 for those that are not in the table."""
-    for i in range(len(starts)):
-        hashed = hash_text(buffer, starts[i], ends[i])
-        place = place_of(buffer, starts[i], ends[i], hashed, table, pool, first)
-        out[i] = np.int64(table[place, 3]) if table[place, 2] != 0 else -1
+    hashes = np.empty(AHEAD, np.uint64)
+    lo = 0
+    while lo < len(starts):
+        hi = announce(buffer, starts, ends, lo, table, hashes)
+        for i in range(lo, hi):
+            place = place_of(buffer, starts[i], ends[i], hashes[i - lo], table, pool, first)
+            out[i] = np.int64(table[place, 3]) if table[place, 2] != 0 else -1
+        lo = hi
 
 
 @kernel
@@ -129,19 +152,23 @@ def intern(
 
     Stops where table, pool or first have no room left; returns how far it came, and the number of texts.
     """
-    for i in range(lo, len(starts)):
-        size = ends[i] - starts[i]
-        hashed = hash_text(buffer, starts[i], ends[i])
-        place = place_of(buffer, starts[i], ends[i], hashed, table, pool, first)
-        if table[place, 2] == 0:
-            if 2 * (n + 1) > len(table) or n + 2 > len(first) or first[n] + size + PADDING > len(pool):
-                return i, n
-            occupy(buffer, starts[i], ends[i], hashed, table, place, n)
-            for k in range(size):
-                pool[first[n] + k] = buffer[starts[i] + k]
-            first[n + 1] = first[n] + size
-            n += 1
-        out[i] = np.int64(table[place, 3])
+    hashes = np.empty(AHEAD, np.uint64)
+    while lo < len(starts):
+        hi = announce(buffer, starts, ends, lo, table, hashes)
+        for i in range(lo, hi):
+            size = ends[i] - starts[i]
+            hashed = hashes[i - lo]
+            place = place_of(buffer, starts[i], ends[i], hashed, table, pool, first)
+            if table[place, 2] == 0:
+                if 3 * (n + 1) > 2 * len(table) or n + 2 > len(first) or first[n] + size + PADDING > len(pool):
+                    return i, n
+                occupy(buffer, starts[i], ends[i], hashed, table, place, n)
+                for k in range(size):
+                    pool[first[n] + k] = buffer[starts[i] + k]
+                first[n + 1] = first[n] + size
+                n += 1
+            out[i] = np.int64(table[place, 3])
+        lo = hi
     return len(starts), n
 
 
