@@ -53,5 +53,8 @@ BENCHMARKS = {
             "5",
             "tag_conll2000",
         ),
+        Benchmark(
+            "memory-conll2000", "peak memory of training and tagging, and bytes a token", "5", "memory_conll2000"
+        ),
     )
 }
