@@ -56,5 +56,6 @@ BENCHMARKS = {
         Benchmark(
             "memory-conll2000", "peak memory of training and tagging, and bytes a token", "5", "memory_conll2000"
         ),
+        Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
     )
 }
