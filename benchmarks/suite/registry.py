@@ -57,5 +57,6 @@ BENCHMARKS = {
             "memory-conll2000", "peak memory of training and tagging, and bytes a token", "5", "memory_conll2000"
         ),
         Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
+        Benchmark("startup", "import, first use with a warm, cold and unwritable cache, --help", "3", "startup"),
     )
 }
