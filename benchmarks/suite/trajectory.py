@@ -36,13 +36,13 @@ class Trajectory:
         """Seconds an evaluation, all work of an iteration included; the first iterations are left out."""
         return (self.seconds[-1] - self.seconds[skip - 1]) / sum(self.evaluations[skip:])
 
-    def when(self, optimum: float) -> tuple[float, bool]:
+    def when(self, optimum: float, tolerance: float = TOLERANCE) -> tuple[float, bool]:
         """The moment at which the objective is within 0.1 % of the optimum; all the time spent, and False, if never.
 
         Between two iterations the gap to the optimum is taken to shrink by a constant factor a second, which favours
         the peer a little: in truth it had nothing to show before the iteration ended.
         """
-        target = (1.0 + TOLERANCE) * optimum
+        target = (1.0 + tolerance) * optimum
         for i, reached in enumerate(self.objective):
             if reached > target:
                 continue
