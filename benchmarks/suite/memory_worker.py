@@ -48,6 +48,20 @@ def train_crfsuite(data: str, template: str) -> None:
     crfsuite.train(strings, corpus.labels, c2=1.0, max_iterations=ITERATIONS)
 
 
+def train_crfsuite_lists(data: str, template: str) -> None:
+    """python-crfsuite from a list of all feature strings, as users of sklearn-crfsuite have it."""
+    from chainfield import load_corpus, load_template
+
+    from .peers import crfsuite
+    from .tasks import feature_strings
+
+    corpus = load_corpus(data)
+    strings = feature_strings(load_template(template), corpus.rows)
+    labels = corpus.labels
+    del corpus
+    crfsuite.train(strings, labels, c2=1.0, max_iterations=ITERATIONS)
+
+
 def train_wapiti(data: str, template: str) -> None:
     """Wapiti, which reads the file itself."""
     import tempfile
@@ -92,6 +106,7 @@ WORKERS: dict[str, Callable[..., None]] = {
         train_columns,
         train_lists,
         train_crfsuite,
+        train_crfsuite_lists,
         train_wapiti,
         tag_columns,
         tag_crfsuite,

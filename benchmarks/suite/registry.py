@@ -38,7 +38,7 @@ BENCHMARKS = {
             "train-conll2000-weak", "training with c2 = 0.1, against python-crfsuite", "10", "train_others", "run_weak"
         ),
         Benchmark(
-            "train-conll2000-l1", "training with c1 = 1, against python-crfsuite", "10", "train_others", "run_l1"
+            "train-conll2000-l1", "training with c1 = 1, against python-crfsuite", "15", "train_others", "run_l1"
         ),
         Benchmark(
             "train-dutch-ner",
@@ -50,11 +50,11 @@ BENCHMARKS = {
         Benchmark(
             "tag-conll2000",
             "tagging from columns, lists, dicts and standard input; loading; file sizes",
-            "5",
+            "8",
             "tag_conll2000",
         ),
         Benchmark(
-            "memory-conll2000", "peak memory of training and tagging, and bytes a token", "5", "memory_conll2000"
+            "memory-conll2000", "peak memory of training and tagging, and bytes a token", "10", "memory_conll2000"
         ),
         Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
         Benchmark("startup", "import, first use with a warm, cold and unwritable cache, --help", "3", "startup"),

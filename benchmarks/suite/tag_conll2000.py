@@ -18,7 +18,7 @@ from .peers import installed, missing_notes
 from .tasks import Task, column_text, conll2000, feature_dicts, feature_strings
 
 REPEATS = 7
-ITERATIONS = 60  # of the peers' training: models of full size, not quite optimal, as quick to use
+ITERATIONS = 40  # of the peers' training: models of full size, not quite optimal, as quick to use
 SPARSE: dict[str, Any] = {"l1": 0.5, "l2": 5e-5}  # Wapiti's default penalty
 COPIES = 9  # of the test set, on standard input
 
