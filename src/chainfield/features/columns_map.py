@@ -63,18 +63,21 @@ class TemplateFeatures(FeatureMap):
         edge = self._edges.learn(numbers, rows.offsets, min_count, first=False)
         return self._batch(rows.offsets, node, edge)
 
-    def encode(self, sequences: Sequence[Any]) -> Batch:
+    def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Values that training never saw still have known shapes, affixes and neighbours."""
         rows = self._coded(sequences)
         numbers, fresh = rows.renumbered(self._values)
-        node = self._nodes.encode(numbers, rows, fresh, first=True)
-        edge = self._edges.encode(numbers, rows, fresh, first=False)
+        node = self._nodes.encode(numbers, rows, fresh, n_jobs, first=True)
+        edge = self._edges.encode(numbers, rows, fresh, n_jobs, first=False)
         return self._batch(rows.offsets, node, edge)
 
     def _coded(self, sequences: Sequence[Any]) -> CodedRows:
         """The rows, checked."""
-        if isinstance(sequences, CodedRows) and sequences.n_columns == self.width:
-            return sequences
+        if isinstance(sequences, CodedRows):
+            if not self.width:
+                self._widen(sequences.n_columns)
+            if sequences.n_columns == self.width:
+                return sequences
         offsets = offsets_of([len(sequence) for sequence in sequences])
         rows = list(chain.from_iterable(sequences))
         kinds = set(map(type, rows))
@@ -82,11 +85,7 @@ class TemplateFeatures(FeatureMap):
             rows = [(str(row),) if isinstance(row, str) else row for row in rows]
             kinds = set(map(type, rows))
         if not self.width:
-            self.width = len(rows[0]) if rows else max(1, self.templates.n_columns_needed)
-            self.templates.check_columns(self.width, "X")
-            self._values = [{} for _ in range(self.width)]
-            if isinstance(sequences, CodedRows):
-                return sequences
+            self._widen(len(rows[0]) if rows else max(1, self.templates.n_columns_needed))
         if kinds - {str, tuple, list} or len(kinds) > 1 or set(map(len, rows)) - {self.width}:
             for at, row in enumerate(rows):
                 self._check_row(row, at, offsets)
@@ -98,6 +97,12 @@ class TemplateFeatures(FeatureMap):
                         raise DataError(f"{_place(at, offsets)}: a column holds {value!r:.40}, not a string.")
                 columns[c] = list(map(str, column))
         return encode_columns(columns, offsets)
+
+    def _widen(self, n_columns: int) -> None:
+        """Learn how many columns there are."""
+        self.width = n_columns
+        self.templates.check_columns(n_columns, "X")
+        self._values = [{} for _ in range(n_columns)]
 
     def _check_row(self, row: Any, at: int, offsets: NDArray[np.int64]) -> None:
         if not isinstance(row, tuple | list):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from chainfield.data.coded import CodedRows
 from chainfield.features.map import Arrays
 from chainfield.features.program import Program
+from chainfield.parallel import ordered_map
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -80,6 +82,11 @@ class KeyTable:
         fits = int(self.program.form.max(initial=0)).bit_length() + bits * self.program.arity <= 64
         self._bits = bits if fits else 0
 
+    @property
+    def _plain(self) -> bool:
+        """Whether a key's number is that of its feature."""
+        return np.array_equal(self._number, np.arange(len(self._number)))
+
     def learn(self, numbers: Int32, offsets: Int64, min_count: int, *, first: bool) -> Int32:
         """Feature numbers (N, T); new keys become features if they are frequent enough."""
         self._prepare()
@@ -107,6 +114,7 @@ class KeyTable:
         numbers: Int32,
         rows: CodedRows,
         fresh: list[list[str]],
+        n_jobs: int = 1,
         *,
         first: bool,
     ) -> Int32:
@@ -126,9 +134,23 @@ class KeyTable:
                 else:
                     extra[v, i] = get(text, UNKNOWN if separators.isdisjoint(text) else UNKNOWN_FLAGGED)
         out = np.empty((numbers.shape[1], len(program.form)), np.int32)
-        self._run(numbers, offsets, 0, len(offsets) - 1, extra, len(self._keys), False, first, out)
+        if program.templates:
+            cuts = np.searchsorted(offsets, np.arange(0, int(offsets[-1]) + CHUNK, CHUNK)).tolist()
+            cuts[-1] = len(offsets) - 1
+
+            def part(bounds: tuple[int, int]) -> int:
+                return self._run(numbers, offsets, *bounds, extra, len(self._keys), False, first, out)
+
+            parts = [bounds for bounds in pairwise(cuts) if bounds[1] > bounds[0]]
+            for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
+                pass
         careful = np.argwhere(out == UNKNOWN_FLAGGED) if self._separators or self._careful.any() else ()
-        features = np.where(out >= 0, self._number[out], -1) if len(self._number) else np.full_like(out, -1)
+        if len(self._number) == 0:
+            features = np.full_like(out, -1)
+        elif self._plain:
+            features = np.maximum(out, -1)
+        else:
+            features = np.where(out >= 0, self._number[out], -1)
         for at, i in careful:
             s = int(np.searchsorted(offsets, at, side="right")) - 1
             string = program.templates[i].expand(rows[s], int(at) - int(offsets[s]), program.dialect)
@@ -211,7 +233,7 @@ class KeyTable:
         """Keys and tables; everything else follows from them."""
         tables = np.concatenate(self._tables) if self._tables else np.empty(0, np.int32)
         arrays = {"keys": self._keys, "tables": tables, "pads": self._pads}
-        if not np.array_equal(self._number, np.arange(len(self._number))):  # several keys of one string
+        if not self._plain:  # several keys of one string
             arrays["number"] = self._number
         return arrays
 

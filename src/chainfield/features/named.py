@@ -14,7 +14,6 @@ from chainfield.features.attributes import sequence_attributes
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
 from chainfield.features.records import Records, as_records
-from chainfield.parallel import count_jobs
 
 Int32 = NDArray[np.int32]
 
@@ -49,10 +48,10 @@ class NamedFeatures(FeatureMap):
         self.n_features = known + int(np.count_nonzero(fresh))
         return self._batch(given, number[texts] if n else texts)
 
-    def encode(self, sequences: Sequence[Any]) -> Batch:
+    def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Unknown names have the number -1."""
         given = _Given(sequences)
-        texts = self._table.find(given.pieces(), count_jobs(None))
+        texts = self._table.find(given.pieces(), n_jobs)
         numbers = np.where(texts >= 0, self._number[texts], np.int32(-1)) if len(self._number) else texts
         return self._batch(given, given.in_order(numbers))
 

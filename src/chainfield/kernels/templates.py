@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from .jit import inner, kernel
+from .vector import prefetch
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
+WAITING = -4  # in place of a key's number: it is still to be looked up
 
 
 @inner
@@ -22,6 +24,13 @@ def append(code: Any, text: int, bits: int) -> Any:
 
 
 @inner
+def first_place(code: Any, table: Any) -> int:
+    """Where the search for a key begins."""
+    mixed = code * _MULTIPLIER
+    return np.int64((mixed ^ (mixed >> _SHIFT)) & np.uint64(len(table) - 1))
+
+
+@inner
 def find(table: Any, keys: Any, key: Any, code: Any, bits: int) -> int:
     """The place of a key in ``table``, or an empty one where it would go.
 
@@ -29,8 +38,7 @@ def find(table: Any, keys: Any, key: Any, code: Any, bits: int) -> int:
     to memory. Where codes are hashes, the keys decide.
     """
     mask = np.uint64(len(table) - 1)
-    mixed = code * _MULTIPLIER
-    place = np.int64((mixed ^ (mixed >> _SHIFT)) & mask)
+    place = first_place(code, table)
     while table[place, 1] != 0:
         if table[place, 0] == code:
             if bits > 0:
@@ -75,8 +83,11 @@ def encode_templates(
     ``skip_first`` the first position of a sequence has no features (label pairs start at the second).
     """
     width = keys.shape[1]
-    key = np.empty(width, np.int32)
     n_templates = len(form)
+    # All keys of a position first, then all look-ups: waiting for memory one by one would cost most of the time.
+    waiting = np.empty((n_templates, width), np.int32)
+    codes = np.empty(n_templates, np.uint64)
+    unsure = np.empty(n_templates, np.bool_)
     for s in range(lo, hi):
         a = offsets[s]
         n = offsets[s + 1] - a
@@ -85,10 +96,11 @@ def encode_templates(
                 out[a + t, i] = -1
                 if skip_first and t == 0:
                     continue
+                key = waiting[i]
                 key[0] = form[i]
                 code = np.uint64(key[0])
                 several = first[i + 1] - first[i] > 1
-                unsure = careful[i]
+                flag = careful[i]
                 absent = False
                 unknown = False
                 m = 1
@@ -113,32 +125,38 @@ def encode_templates(
                         break
                     if text < 0:
                         unknown = True
-                        unsure = unsure or (several and text == -3)
+                        flag = flag or (several and text == -3)
                         continue
-                    unsure = unsure or (several and flagged[text])
+                    flag = flag or (several and flagged[text])
                     key[m] = text
                     code = append(code, text, bits)
                     m += 1
                 if absent:
                     continue
                 if unknown:
-                    if unsure:
+                    if flag:
                         out[a + t, i] = -3
                     continue
                 while m < width:
                     key[m] = -1
                     code = append(code, -1, bits)
                     m += 1
-                place = find(table, keys, key, code, bits)
+                codes[i] = code
+                unsure[i] = flag
+                out[a + t, i] = WAITING
+                prefetch(table, 2 * first_place(code, table))
+            for i in range(n_templates):
+                if out[a + t, i] != WAITING:
+                    continue
+                place = find(table, keys, waiting[i], codes[i], bits)
                 if table[place, 1] == 0:
                     if not insert:
-                        if unsure:
-                            out[a + t, i] = -3
+                        out[a + t, i] = -3 if unsure[i] else -1
                         continue
                     for k in range(width):
-                        keys[n_keys, k] = key[k]
+                        keys[n_keys, k] = waiting[i, k]
                     n_keys += 1
-                    table[place, 0] = code
+                    table[place, 0] = codes[i]
                     table[place, 1] = np.uint64(n_keys)
                 out[a + t, i] = np.int64(table[place, 1]) - 1
     return n_keys
