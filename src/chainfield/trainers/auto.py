@@ -111,6 +111,7 @@ class Auto(Trainer[AutoState]):
     def _settle(self, problem: Problem, state: AutoState) -> None:
         """The state in which L-BFGS begins."""
         started = begin_lbfgs(problem, state.theta, self.memory)
+        state.since = state.iteration
         for name in ("gradient", "value", "steps", "changes", "step_change", "change_change"):
             setattr(state, name, getattr(started, name))
         if state.passes:

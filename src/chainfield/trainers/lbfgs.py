@@ -37,6 +37,7 @@ class LBFGSState(State):
     step_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) s_i · y_j
     change_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) y_i · D y_j
     pairs: int = 0  # how many pairs were ever stored
+    since: int = 0  # the iteration at which it began
     metric: Float = field(default_factory=lambda: np.empty(0))  # (P,) D, the inverse curvature to begin with; empty: 1
     history: list[float] = field(default_factory=list)
 
@@ -132,7 +133,7 @@ def judge(problem: Problem, state: LBFGSState, objective: float, norm: float, to
         state.done, state.reason = True, "the gradient is zero"
     elif problem.convex and problem.l2 > 0 and norm**2 / (4 * problem.l2) <= tol * scale:
         state.done, state.reason = True, f"the objective is proved to be within {tol:g} of its optimum"
-    elif Outlook().update(state.history, objective, tol):
+    elif Outlook().update(state.history, objective, tol, slow=0 if problem.l2 else state.iteration - state.since):
         state.done, state.reason = True, f"going by the last iterations, it is within {tol:g} of its optimum"
 
 

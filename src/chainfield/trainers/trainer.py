@@ -112,19 +112,24 @@ class Outlook:
     """Stops when what is left to gain, going by the last iterations, is small.
 
     Two spans of iterations tell by which factor the gain shrinks from one span to the next; the gains of all spans to
-    come are then a geometric series. The factor is kept away from 0 and 1: steps are uneven.
+    come are then a geometric series. The factor is kept away from 0 and 1: steps are uneven. Where nothing makes the
+    problem strongly convex, what is left may fall as slowly as 1/k instead, and k times the last gain is left.
     """
 
     span: int = 3
     least: float = 0.6
     most: float = 0.95
 
-    def update(self, history: list[float], value: float, tol: float) -> bool:
-        """Append the value; True if the expected rest is within ``tol`` of it, relatively."""
+    def update(self, history: list[float], value: float, tol: float, slow: int = 0) -> bool:
+        """Append the value; True if the expected rest is within ``tol`` of it, relatively.
+
+        slow: the number k of iterations so far, if they may be as slow as that.
+        """
         history.append(value)
         del history[: -2 * self.span - 1]
         if len(history) <= 2 * self.span:
             return False
         gain, before = history[self.span] - value, history[0] - history[self.span]
         factor = min(max(gain / before, self.least), self.most) if before > 0 else self.most
-        return gain * factor / (1.0 - factor) <= tol * max(abs(value), 1e-300)
+        rest = max(gain * factor / (1.0 - factor), slow * gain / self.span)
+        return rest <= tol * max(abs(value), 1e-300)
