@@ -12,10 +12,10 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from chainfield import LinearCRF
-from chainfield.fitted import Tagger
 from chainfield.models import estimator
 from chainfield.problem import Problem
 
+from .measure import timed
 from .tasks import Task
 from .trajectory import Trajectory
 
@@ -104,6 +104,8 @@ def evaluation_seconds(problem: Problem, threads: int, times: int = 5) -> list[f
     return seconds
 
 
-def with_threads(model: LinearCRF, threads: int) -> Tagger:
-    """The fitted tagger, on so many threads."""
-    return replace(model.tagger_, n_jobs=threads)
+def decoding_seconds(found: Fit, threads: int, times: int = 3) -> list[float]:
+    """Seconds of Viterbi, from encoded data to labels."""
+    tagger = replace(found.model.tagger_, n_jobs=threads)
+    with threadpool_limits(1, "blas"):
+        return [timed(lambda: tagger.decode(found.problem.batch))[0] for _ in range(times)]

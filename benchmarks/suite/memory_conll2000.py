@@ -18,7 +18,7 @@ TAG_COPIES = 9
 TRAINERS = {
     "chainfield, columns": ("train_columns", ""),
     "chainfield, ready strings": ("train_lists", ""),
-    "python-crfsuite, string by string": ("train_crfsuite", "crfsuite"),
+    "python-crfsuite, sentence by sentence": ("train_crfsuite", "crfsuite"),
     "python-crfsuite, ready strings": ("train_crfsuite_lists", "crfsuite"),
     "Wapiti, 2 threads": ("train_wapiti", "wapiti"),
 }
@@ -38,8 +38,8 @@ def run(options: Options) -> Measurements:
         _tagging(task, folder, result)
     result.notes += [
         "Resident memory of the whole process, interpreter and libraries included, at its largest. Ready strings are a "
-        "list of all feature strings, held by the user; string by string, they are built and appended a sentence at a "
-        "time, and forgotten.",
+        "list of all feature strings, held by the user; sentence by sentence, they are built, appended at "
+        "once, and forgotten.",
         "A token more: the growth from 1 copy of the corpus to 4, divided by the tokens; copies bring no new features.",
     ]
     return result

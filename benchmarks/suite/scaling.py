@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import click
@@ -10,7 +9,7 @@ import numpy as np
 
 from . import engine, made_up
 from .children import ask
-from .measure import Measurements, Options, Table, timed
+from .measure import Measurements, Options, Table
 from .scaling_worker import measure
 
 LABELS = (2, 9, 22, 45, 250)
@@ -107,10 +106,10 @@ def _threads(result: Measurements, most: int) -> None:
     _, found = measure(data, threads=1, repeats=1)
     for _ in range(4):
         for threads in (1, 2):
-            tagger = engine.with_threads(found.model, threads)
             for seconds in engine.evaluation_seconds(found.problem, threads, 2):
                 result.add(f"evaluate_threads_{threads}", seconds)
-            result.add(f"decode_threads_{threads}", timed(partial(tagger.decode, found.problem.batch))[0])
+            for seconds in engine.decoding_seconds(found, threads, 2):
+                result.add(f"decode_threads_{threads}", seconds)
     for what in ("evaluate", "decode"):
         one, two = (min(result.samples[f"{what}_threads_{threads}"]) for threads in (1, 2))
         result.figures[f"{what}_threads_ratio"] = one / two
@@ -126,9 +125,13 @@ def _sizes(result: Measurements, most: int) -> None:
         more = (found["peak"] - found["before"]) / found["tokens"]
         _tabled(result, f"bytes_per_token_{size}", more)
         result.add(f"peak_bytes_tokens_{size}", found["peak"])
-        rows.append([f"{size:,}", *times, more])
+        rows.append([f"{size:,}", found["weights"], *times, more])
     result.tables.append(
-        Table(f"Corpus size: {USUAL} labels, 1 thread, a process each", ["tokens", *_HEAD[1:], "bytes a token"], rows)
+        Table(
+            f"Corpus size: {USUAL} labels, 1 thread, a process each",
+            ["tokens", "weights", *_HEAD[1:], "bytes a token"],
+            rows,
+        )
     )
     large = [size for size in sizes if size >= 100_000]
     if len(large) > 1:
@@ -137,8 +140,9 @@ def _sizes(result: Measurements, most: int) -> None:
             slope = np.polyfit(np.log(large), np.log(totals), 1)[0]
             result.figures[f"{what}_size_exponent"] = float(slope)
     result.notes.append(
-        "bytes a token: the peak less that of the process with the data alone; libraries and compiled kernels weigh on "
-        "the small corpora. size_exponent: time grows as tokens to this power, from 100,000 tokens on; 1 is linear."
+        "bytes a token: the peak less that of the process with libraries, kernels and the data alone. size_exponent: "
+        "time grows as tokens to this power, from 100,000 tokens on; 1 is linear. A larger corpus has more features, "
+        "which do not fit into the processor's cache any more."
     )
 
 

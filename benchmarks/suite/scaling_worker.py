@@ -10,7 +10,6 @@ from chainfield import LinearCRF
 
 from . import engine, made_up
 from .children import peak_bytes
-from .measure import timed
 
 
 def measure(data: made_up.Data, threads: int, order: int = 1, repeats: int = 3) -> tuple[dict[str, Any], engine.Fit]:
@@ -21,14 +20,16 @@ def measure(data: made_up.Data, threads: int, order: int = 1, repeats: int = 3) 
     seconds = {
         "encode": [found.encode_seconds],
         "evaluate": engine.evaluation_seconds(found.problem, threads, repeats + 1)[1:],
-        "decode": [timed(lambda: model.tagger_.decode(found.problem.batch))[0] for _ in range(repeats)],
+        "decode": engine.decoding_seconds(found, threads, repeats),
     }
     return seconds, found
 
 
 if __name__ == "__main__":
     tokens, labels = map(int, sys.argv[1:])
+    measure(made_up.make(2000, labels), threads=1, repeats=1)  # loads libraries and kernels
     corpus = made_up.make(tokens, labels)
     before = peak_bytes()
-    measured, _ = measure(corpus, threads=1)
-    print(json.dumps({**measured, "tokens": corpus.n_tokens, "before": before, "peak": peak_bytes()}))
+    measured, fitted = measure(corpus, threads=1)
+    sizes = {"tokens": corpus.n_tokens, "weights": fitted.problem.n_parameters}
+    print(json.dumps({**measured, **sizes, "before": before, "peak": peak_bytes()}))
