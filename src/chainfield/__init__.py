@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from .data.corpus import load_corpus
     from .features.template import load_template, parse_template
     from .metrics import evaluate
-    from .models import LinearCRF, load
+    from .models import EmpiricalCRF, LinearCRF, load
 
 # Names are imported when they are first used: ``import chainfield`` and ``chainfield --help`` stay instant.
 _WHERE = {
+    "EmpiricalCRF": "chainfield.models",
     "LinearCRF": "chainfield.models",
     "load": "chainfield.models",
     "load_corpus": "chainfield.data.corpus",
@@ -30,6 +31,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "EmpiricalCRF",
     "LinearCRF",
     "__version__",
     "evaluate",

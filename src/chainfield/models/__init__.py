@@ -4,6 +4,7 @@ from chainfield.fitted import Classifier, Tagger
 
 from .base import SequenceModel
 from .classifying import ClassifyingModel
+from .empirical_crf import EmpiricalCRF
 from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
@@ -16,6 +17,7 @@ __all__ = [
     "ChainTagger",
     "Classifier",
     "ClassifyingModel",
+    "EmpiricalCRF",
     "LinearCRF",
     "SequenceModel",
     "Tagger",

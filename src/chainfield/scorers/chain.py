@@ -88,6 +88,23 @@ class Chain:
         """Whether some transition gives every position its own edge scores."""
         return any(t.per_position for t in self.transitions)
 
+    @cached_property
+    def relaxed(self) -> Chain | None:
+        """The same chain with scorers that exclude nothing; None if they are so already."""
+        softer = [scorer.relaxed() for scorer in self.scorers]
+        if all(scorer is None for scorer in softer):
+            return None
+        scorers = tuple(own if soft is None else soft for own, soft in zip(self.scorers, softer, strict=True))
+        n = len(self.emissions)
+        return Chain(self.space, scorers[:n], scorers[n:], self.start_scale)
+
+    def nodes(self, params: Parameters, batch: Batch, how: How) -> Float:
+        """(N, R) node scores alone."""
+        node = np.zeros((batch.n_positions, self.space.n_rows))
+        for scorer in self.emissions:
+            scorer.forward(_own(params, scorer), batch, how, node)
+        return node
+
     def potentials(
         self, params: Parameters, batch: Batch, how: How
     ) -> tuple[Potentials, Callable[[Potentials, Parameters, float], None]]:
