@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from .data.corpus import load_corpus
     from .features.template import load_template, parse_template
     from .metrics import evaluate
-    from .models import EmpiricalCRF, LinearCRF, load
+    from .models import MEMM, EmpiricalCRF, LinearCRF, load
 
 # Names are imported when they are first used: ``import chainfield`` and ``chainfield --help`` stay instant.
 _WHERE = {
+    "MEMM": "chainfield.models",
     "EmpiricalCRF": "chainfield.models",
     "LinearCRF": "chainfield.models",
     "load": "chainfield.models",
@@ -31,6 +32,7 @@ _WHERE = {
 }
 
 __all__ = [
+    "MEMM",
     "EmpiricalCRF",
     "LinearCRF",
     "__version__",

@@ -8,9 +8,11 @@ from .empirical_crf import EmpiricalCRF
 from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
+from .memm import MEMM
 from .tagging import TaggingModel
 
 __all__ = [
+    "MEMM",
     "MODELS",
     "ChainClassifier",
     "ChainEstimator",
