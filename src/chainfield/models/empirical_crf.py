@@ -18,7 +18,7 @@ from chainfield.features.union import unite_maps
 from chainfield.fitted import FittedModel
 from chainfield.parallel import count_jobs
 from chainfield.scorers.unseen import COUNTED
-from chainfield.states import StateSpace, one_per_label
+from chainfield.states import Rules, one_per_label
 from chainfield.tasks import Tagging, ordered_labels
 
 from .base import Float
@@ -29,7 +29,7 @@ from .settings import check_decoder
 from .tagging import TaggingModel
 from .weights import sequence_weights
 
-CHUNK = 1 << 16  # sequences that a stream is read in at a time
+CHUNK = 1 << 14  # sequences of a stream that are counted at a time
 OOV = ("empirical", "exponential")
 E = TypeVar("E", bound="EmpiricalCRF")
 
@@ -69,6 +69,9 @@ class EmpiricalCRF(TaggingModel):
     """
 
     decoders: ClassVar[tuple[str, ...]] = ("viterbi", "posterior")
+    remembered: ClassVar[tuple[str, ...]] = ("scheme",)
+    scheme_: str | None
+    counts_: Counts
 
     def __init__(
         self,
@@ -155,7 +158,9 @@ class EmpiricalCRF(TaggingModel):
         if not len(counts.samples):
             raise DataError("Nothing would be left: every count would be 0.")
         model = type(self)(**self.get_params())
-        model._build(features, counts, None)
+        model._check_settings()
+        model.scheme_ = self.scheme_
+        model._build(features, counts)
         return model
 
     def _sequences(
@@ -178,13 +183,18 @@ class EmpiricalCRF(TaggingModel):
         tally = self._tally(features)
         _check_lengths(sequences, targets, 0)
         tally.add(sequences, targets, weight)
-        return self._finish(features, tally, previous, classes, targets)
+        counts = self._counted(tally, previous, classes)
+        if previous is None or not hasattr(self, "scheme_"):
+            self.scheme_ = found_scheme(ordered_labels(counts.labels), self.scheme, targets)
+        check_rules(self._rules(ordered_labels(counts.labels)), ordered_labels(counts.labels), targets)
+        self._build(features, counts)
+        return self
 
     def _fit_stream(self: E, stream: Iterable[tuple[Any, Any]], previous: FittedModel | None) -> E:
         self._check_settings()
         features = None if previous is None else copy.deepcopy(previous.features)
         tally: Tally | None = None
-        pairs, at = iter(stream), 0
+        pairs, at, sample = iter(stream), 0, None
         while chunk := list(islice(pairs, CHUNK)):
             sequences, targets = _unzipped(chunk, at)
             if features is None:
@@ -195,10 +205,15 @@ class EmpiricalCRF(TaggingModel):
             tally = self._tally(features) if tally is None else tally
             _check_lengths(sequences, targets, at)
             tally.add(sequences, targets)
+            sample = targets if sample is None else sample
             at += len(chunk)
         if features is None or tally is None:
             raise DataError("There is nothing to learn from: the stream has no sequence with a position.")
-        return self._finish(features, tally, previous, (), ())
+        counts = self._counted(tally, previous, ())
+        if previous is None or not hasattr(self, "scheme_"):  # "auto" is decided by the first chunk
+            self.scheme_ = found_scheme(ordered_labels(counts.labels), self.scheme, sample or ())
+        self._build(features, counts)
+        return self
 
     def _map(self, sequences: Sequence[Any]) -> FeatureMap:
         """The feature map of these sequences: attributes, or text columns."""
@@ -230,21 +245,13 @@ class EmpiricalCRF(TaggingModel):
 
         return Tally(learn, alone=alone)
 
-    def _finish(
-        self: E,
-        features: FeatureMap,
-        tally: Tally,
-        previous: FittedModel | None,
-        classes: Sequence[Any],
-        targets: Sequence[Any],
-    ) -> E:
+    def _counted(self, tally: Tally, previous: FittedModel | None, classes: Sequence[Any]) -> Counts:
+        """What was counted, with what the model has counted before."""
         counts = tally.counts()
         counts = counts if previous is None else self.counts_ + counts
-        counts = counts.with_labels(classes)
         if not len(counts.samples):
             raise DataError("y holds no label at all; at least one position needs a known label.")
-        self._build(features, counts, targets)
-        return self
+        return counts.with_labels(classes)
 
     # ---- from counts to a chain ----------------------------------------------------------------------------------
 
@@ -261,10 +268,9 @@ class EmpiricalCRF(TaggingModel):
             if not fits or value < 0:
                 raise ConfigError(f"{name} is {value!r}; a number of at least 0 is expected.")
 
-    def _build(self, features: FeatureMap, counts: Counts, targets: Sequence[Any] | None) -> None:
-        self._check_settings()
+    def _build(self, features: FeatureMap, counts: Counts) -> None:
         labels = ordered_labels(counts.labels)
-        space = self._space(labels, targets)
+        space = restricted(one_per_label(len(labels)), self._rules(labels))
         ladder = (float(self.label_strength), float(self.word_strength), float(self.pair_strength))
         penalty = float(self.l2) if self.oov == "exponential" else None
         jobs = count_jobs(self.n_jobs)
@@ -277,22 +283,14 @@ class EmpiricalCRF(TaggingModel):
         self.fitted_ = fitted
         self.counts_ = counts
 
-    def _space(self, labels: tuple[Any, ...], targets: Sequence[Any] | None) -> StateSpace:
-        if targets or not hasattr(self, "scheme_"):
-            self.scheme_ = found_scheme(labels, self.scheme, targets or ())
-        rules = label_rules(labels, self.scheme_, self.forbidden)
-        check_rules(rules, labels, targets or ())
-        return restricted(one_per_label(len(labels)), rules)
+    def _rules(self, labels: tuple[Any, ...]) -> Rules | None:
+        return label_rules(labels, self.scheme_, self.forbidden)
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
     def _restore(self, fitted: FittedModel, about: dict[str, Any]) -> None:
         super()._restore(fitted, about)
         self.counts_ = counts_of(fitted)
-        if self.scheme is not None and self.scheme != "auto":
-            self.scheme_ = self.scheme.lower()
-        elif self.scheme is None:
-            self.scheme_ = None
 
 
 def _check_lengths(sequences: Sequence[Any], targets: Sequence[Any], at: int) -> None:
