@@ -24,6 +24,7 @@ ALLOWED: dict[str, str] = {
     "potentials": "errors states",
     "inference": "errors kernels states potentials",
     "features": "errors kernels data",
+    "statistics": "errors features",
     "scorers": "errors kernels states potentials features",
     "objectives": "errors states potentials inference",
     "tasks": "errors states potentials",
