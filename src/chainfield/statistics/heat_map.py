@@ -27,8 +27,8 @@ def heat_map(
     """Draw the pointwise mutual information (in bits) of the ``n`` most frequent events of each kind.
 
     Colours end at ± ``limit`` bits. A cross marks pairs that never occurred; their colour tells what that means, as if
-    they had occurred half a time: the more often chance would bring them together, the bluer. Returns matplotlib's figure; with ``path``
-    it is saved as well (png, svg, pdf …). Needs matplotlib: pip install 'chainfield[plot]'.
+    they had occurred half a time: the more often chance would bring them together, the bluer. Returns matplotlib's
+    figure; with ``path`` it is saved as well (png, svg, pdf …). Needs matplotlib: pip install 'chainfield[plot]'.
     """
     if not 1 <= n <= MOST:
         raise ConfigError(f"n is {n}; from 1 to {MOST} events can be shown.")
