@@ -23,7 +23,7 @@ from support import enumeration
 from support.empirical import TOY_X, TOY_Y, SlowCounts, draw_corpus, log
 
 STRENGTHS = [(1.0, 0.3, 1.0), (0.5, 2.0, 3.0), (0.1, 0.0, 0.7)]
-PAPER = {"label_strength": 0.0, "word_strength": 0.0, "pair_strength": 0.0}
+PAPER = {"label_strength": 0.0, "word_strength": 0.0, "pair_strength": 0.0, "min_count": 1}
 
 
 def strengths(values):
@@ -43,7 +43,7 @@ def potentials(model, X):
 @pytest.mark.parametrize("seed", range(4))
 def test_scores_are_those_of_plain_loops(values, seed):
     X, Y = draw_corpus(np.random.default_rng(seed), 25)
-    model, slow = EmpiricalCRF(**strengths(values)).fit(X, Y), SlowCounts(X, Y)
+    model, slow = EmpiricalCRF(min_count=1, **strengths(values)).fit(X, Y), SlowCounts(X, Y)
     sentences = [[f"w{i}" for i in p] for p in product(range(8), repeat=2) if all(slow.word[f"w{i}"] for i in p)]
     scores = potentials(model, sentences)
     labels = model.classes_
@@ -60,7 +60,7 @@ def test_scores_are_those_of_plain_loops(values, seed):
 def test_the_papers_constraints_hold(values):
     """Equations 7 to 9: whatever the strengths, pairs of words that were met have a proper distribution."""
     X, Y = draw_corpus(np.random.default_rng(7), 40)
-    model, slow = EmpiricalCRF(**strengths(values)).fit(X, Y), SlowCounts(X, Y)
+    model, slow = EmpiricalCRF(min_count=1, **strengths(values)).fit(X, Y), SlowCounts(X, Y)
     pairs = [list(pair) for pair in slow.words_pair]
     scores = potentials(model, pairs)
     psi, n = np.exp(scores.node).reshape(len(pairs), 2, -1), len(model.classes_)
@@ -69,6 +69,29 @@ def test_the_papers_constraints_hold(values):
     np.testing.assert_allclose(np.einsum("pi,pij,pj->p", psi[:, 0], phi, psi[:, 1]), 1.0, rtol=1e-9)
     assert (psi >= 0).all()
     assert (phi >= 0).all()
+
+
+@pytest.mark.parametrize("values", STRENGTHS)
+def test_rare_words_are_judged_by_their_counts_and_by_their_features(values):
+    """ψ is drawn to what the features say; rates are those of one word, which a label that is new for it has not."""
+    X, Y = draw_corpus(np.random.default_rng(2), 12, n_words=10)
+    model = EmpiricalCRF(min_count=4, feature_strength=0.7, **strengths(values)).fit(X, Y)
+    features = EmpiricalCRF(min_count=10**6, feature_strength=1e9, **strengths(values)).fit(X, Y)
+    slow, labels = SlowCounts(X, Y), model.classes_
+    rare = [w for w, n in slow.word.items() if n < 4]
+    known = [w for w, n in slow.word.items() if n >= 4]
+    assert len(rare) > 1
+    assert known
+    for x, x2 in [*product(rare, rare), *product(rare, known), *product(known, rare)]:
+        scores, told = potentials(model, [[x, x2]]), np.exp(potentials(features, [[x, x2]]).node)
+        for k, y in enumerate(labels):
+            if x in rare:
+                wanted = (slow.tagged[x, y] + 0.7 * told[0, k]) / (slow.word[x] + 0.7)
+                assert np.exp(scores.node[0, k]) == pytest.approx(wanted if wanted > 1e-4 else 0.0, rel=1e-6)
+            for m, y2 in enumerate(labels):
+                if (x in rare or slow.tagged[x, y]) and (x2 in rare or slow.tagged[x2, y2]):
+                    wanted = log(slow.backed_off(x, y, x2, y2, *values[:2]))
+                    assert scores.edge[1, k * len(labels) + m] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
 def test_unseen_words_get_the_mean_of_their_features_shares():
@@ -102,8 +125,10 @@ def test_exponential_functions_fit_the_shares_of_known_words():
     assert dict(zip(model.classes_, found[1], strict=True)) == pytest.approx({"A": 1 / 2, "N": 0, "V": 1 / 2}, abs=1e-3)
 
 
-def test_the_exponential_scorers_way_back():
+def test_the_exponential_scorers_way_back(monkeypatch):
+    monkeypatch.setattr("chainfield.scorers.unseen.LEAST", 1e-300)  # no label is left out
     X, Y = draw_corpus(np.random.default_rng(3), 30)
+    X, Y = [*X, ["w9"]], [*Y, ["L1"]]  # a rare word
     fitted = EmpiricalCRF("exponential", counted="tokens").fit(X, Y).tagger_
     scorer, batch = fitted.chain.emissions[1], fitted.features.encode([["w0", "w9", "x1", "w77"]])
     rng = np.random.default_rng(0)
@@ -326,7 +351,7 @@ def test_rare_words_are_judged_by_their_features():
     X, Y = [["cat", "cats", "dogs"], ["cat"]], [["N", "P", "P"], ["N"]]
     model = EmpiricalCRF(template=lafferty_template(), min_count=2).fit(X, Y)
     assert np.exp(potentials(model, [["dogs"]]).node[0]).tolist() == [0.0, 1.0]
-    model = EmpiricalCRF(template=lafferty_template(), min_count=1000).fit(X, Y)  # no word is left
+    model = EmpiricalCRF(template=lafferty_template(), min_count=1000).fit(X, Y)  # every word is rare
     assert model.predict([["cats", "cat", "unheard"]]) == [["P", "N", "N"]]
 
 
@@ -388,6 +413,7 @@ BAD: list = [
     (ConfigError, "counted is 7", lambda: counted(A, XY, counted=7)),
     (ConfigError, "word_strength is -1", lambda: counted(A, XY, word_strength=-1)),
     (ConfigError, "l2 is True", lambda: counted(A, XY, l2=True)),
+    (ConfigError, "feature_strength is nan", lambda: counted(A, XY, feature_strength=float("nan"))),
     (ConfigError, "min_count is 0.5", lambda: counted(A, XY, min_count=0.5)),
     (ConfigError, "leave out 'B:", lambda: counted(A, XY, template="U:%x[0,0]\nB:%x[0,0]\n")),
     (ConfigError, "Only another EmpiricalCRF", lambda: counted(A, XY) + 3),

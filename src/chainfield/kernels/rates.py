@@ -8,6 +8,9 @@ The rate of a step from label y of word x to label y' of word x' climbs a ladder
     r             = the mean of those that are known, r0 if none is
     phi(y, y')    = [c(x, y, x', y') / (psi psi') + a r / Z] / (c(x, x') + a),     Z = sum of psi psi' r
 
+The last rung is for pairs of words that were met often enough to speak for themselves. A rare word may have labels that
+it never had before; for those, what is known of the other side counts, or r0.
+
 A word has few labels of the hundreds there are. What a step costs is the product of the numbers of labels on its two
 sides, in place of the square of the number of all labels.
 """
@@ -49,17 +52,33 @@ class Rates(NamedTuple):
 
 
 @inner
-def labels_of(rates: Any, word: int, labels: Any) -> int:
-    """The labels that a word may have, into ``labels``; all of them if the word is not known (-1). How many."""
+def entries_of(rates: Any, word: int, entries: Any, n: int, labels: Any) -> None:
+    """The entry of each of n ascending labels of a rare word, -1 where it never had one; ``word``: -2 - its number."""
+    for i in range(n):
+        entries[i] = -1
+    if word <= -2:
+        i = 0
+        for e in range(rates.entry_first[-2 - word], rates.entry_first[-1 - word]):
+            while i < n and labels[i] < rates.entry_label[e]:
+                i += 1
+            if i < n and labels[i] == rates.entry_label[e]:
+                entries[i] = e
+
+
+@inner
+def labels_of(rates: Any, word: int, labels: Any, entries: Any) -> int:
+    """The labels that a word may have with their entries: all labels, unless the word is known well. How many."""
     n = 0
     if word >= 0:
         for e in range(rates.entry_first[word], rates.entry_first[word + 1]):
             labels[n] = rates.entry_label[e]
+            entries[n] = e
             n += 1
     else:
         n = len(rates.left)
         for k in range(n):
             labels[k] = k
+        entries_of(rates, word, entries, n, labels)
     return n
 
 
@@ -77,66 +96,63 @@ def search(values: Any, lo: int, hi: int, wanted: int) -> int:
 
 @kernel
 def step_rates(
-    rates: Any, word: int, before: Any, n_before: int, behind: int, after: Any, n_after: int, place: Any, out: Any
-) -> None:
+    rates: Any, word: int, before: Any, own: Any, n_before: int, behind: int, after: Any, theirs: Any, n_after: int,
+    place: Any, out: Any,
+) -> None:  # fmt: skip
     """Logarithms of the rates of one step into out[i, j]: label before[i] of ``word``, label after[j] of ``behind``.
 
-    The labels of a known word are all of its entries, in order; place (L,) is scratch memory and holds -1.
+    own, theirs: the entries of these labels, -1: none; all entries of a word that is known well (>= 0), in order.
+    place (L,) is scratch memory and holds -1.
     """
     k1 = rates.word_strength
-    e1 = rates.entry_first[word] if word >= 0 else 0
-    e2 = rates.entry_first[behind] if behind >= 0 else 0
     for i in range(n_before):
-        for j in range(n_after):
-            out[i, j] = 0.0
-    if behind >= 0:
-        for i in range(n_before):
-            place[before[i]] = i
-        for j in range(n_after):
-            e = e2 + j
-            total = rates.before_total[e]
-            if total <= 0.0:
-                continue
-            y2 = after[j]
+        place[before[i]] = i
+    for j in range(n_after):
+        e = theirs[j]
+        total = rates.before_total[e] if e >= 0 else 0.0
+        y2 = after[j]
+        if total <= 0.0:
             for i in range(n_before):
-                r0 = rates.base[before[i], y2]
-                expected = total * rates.left[before[i]] + k1
-                out[i, j] = k1 * r0 / expected if expected > 0.0 else r0
-            for c in range(rates.before_first[e], rates.before_first[e + 1]):
-                i = place[rates.before_label[c]]
-                if i >= 0:
-                    out[i, j] += rates.before_count[c] / (total * rates.left[before[i]] + k1)
+                out[i, j] = -1.0  # nothing known yet
+            continue
         for i in range(n_before):
-            place[before[i]] = -1
-    if word >= 0:
-        for j in range(n_after):
-            place[after[j]] = j
-        for i in range(n_before):
-            e = e1 + i
-            total = rates.next_total[e]
-            if total <= 0.0:
-                continue
-            y = before[i]
-            for j in range(n_after):
-                r0 = rates.base[y, after[j]]
-                expected = total * rates.right[after[j]] + k1
-                own = k1 * r0 / expected if expected > 0.0 else r0
-                other = behind >= 0 and rates.before_total[e2 + j] > 0.0
-                out[i, j] = 0.5 * (out[i, j] + own) if other else own
-            for c in range(rates.next_first[e], rates.next_first[e + 1]):
-                j = place[rates.next_label[c]]
-                if j >= 0:
-                    own = rates.next_count[c] / (total * rates.right[after[j]] + k1)
-                    other = behind >= 0 and rates.before_total[e2 + j] > 0.0
-                    out[i, j] += 0.5 * own if other else own
-        for j in range(n_after):
-            place[after[j]] = -1
+            r0 = rates.base[before[i], y2]
+            expected = total * rates.left[before[i]] + k1
+            out[i, j] = k1 * r0 / expected if expected > 0.0 else r0
+        for c in range(rates.before_first[e], rates.before_first[e + 1]):
+            i = place[rates.before_label[c]]
+            if i >= 0:
+                out[i, j] += rates.before_count[c] / (total * rates.left[before[i]] + k1)
     for i in range(n_before):
-        known = word >= 0 and rates.next_total[e1 + i] > 0.0
+        place[before[i]] = -1
+    for j in range(n_after):
+        place[after[j]] = j
+    for i in range(n_before):
+        e = own[i]
+        total = rates.next_total[e] if e >= 0 else 0.0
+        y = before[i]
+        if total <= 0.0:
+            for j in range(n_after):
+                if out[i, j] < 0.0:
+                    out[i, j] = rates.base[y, after[j]]
+            continue
+        for c in range(rates.next_first[e], rates.next_first[e + 1]):
+            j = place[rates.next_label[c]]
+            if j >= 0:  # what was met is added where the label's turn comes
+                place[rates.next_label[c]] = -2 - c
         for j in range(n_after):
-            if not known and not (behind >= 0 and rates.before_total[e2 + j] > 0.0):
-                out[i, j] = rates.base[before[i], after[j]]
+            c = -2 - place[after[j]]
+            met = rates.next_count[c] if place[after[j]] <= -2 else 0.0
+            place[after[j]] = j
+            r0 = rates.base[y, after[j]]
+            expected = total * rates.right[after[j]] + k1
+            rate = (met + k1 * r0) / expected if expected > 0.0 else r0
+            out[i, j] = rate if out[i, j] < 0.0 else 0.5 * (out[i, j] + rate)
+    for j in range(n_after):
+        place[after[j]] = -1
     if word >= 0 and behind >= 0:
+        e1 = rates.entry_first[word]
+        e2 = rates.entry_first[behind]
         e3 = e2 + n_after
         met = 0.0
         for i in range(n_before):
@@ -173,15 +189,17 @@ def fill_rates(rates: Any, words: Any, offsets: Any, out: Any) -> None:
     n_labels = len(rates.left)
     before = np.empty(n_labels, np.int32)
     after = np.empty(n_labels, np.int32)
+    own = np.empty(n_labels, np.int64)
+    theirs = np.empty(n_labels, np.int64)
     place = np.full(n_labels, -1, np.int32)
     step = np.empty((n_labels, n_labels))
     for s in range(len(offsets) - 1):
         for t in range(offsets[s] + 1, offsets[s + 1]):
-            n = labels_of(rates, words[t - 1], before)
-            m = labels_of(rates, words[t], after)
+            n = labels_of(rates, words[t - 1], before, own)
+            m = labels_of(rates, words[t], after, theirs)
             if n < n_labels or m < n_labels:
                 out[t] = rates.log_base
-            step_rates(rates, words[t - 1], before, n, words[t], after, m, place, step)
+            step_rates(rates, words[t - 1], before, own, n, words[t], after, theirs, m, place, step)
             for i in range(n):
                 for j in range(m):
                     out[t, before[i], after[j]] = step[i, j]
@@ -216,6 +234,7 @@ def best_labels(
                         m += 1
             first[t + 1] = first[t] + m
         own = np.empty(first[n], np.int32)
+        entry = np.empty(first[n], np.int64)
         back = np.full(first[n], -1, np.int32)
         delta = np.full(first[n], -np.inf)
         base = 0.0
@@ -227,12 +246,15 @@ def best_labels(
             word = words[at + t]
             if word >= 0:
                 for i in range(m):
-                    own[lo + i] = rates.entry_label[rates.entry_first[word] + i]
+                    entry[lo + i] = rates.entry_first[word] + i
+                    own[lo + i] = rates.entry_label[entry[lo + i]]
             else:
+                i = lo
                 for k in range(n_labels):
                     if node[at + t, k] > -np.inf:
-                        own[lo] = k
-                        lo += 1
+                        own[i] = k
+                        i += 1
+                entries_of(rates, word, entry[lo:], m, own[lo:])
         step = np.empty((widest, widest))
         for t in range(n):
             lo = first[t]
@@ -244,7 +266,10 @@ def best_labels(
             else:
                 p = first[t - 1]
                 before = own[p:lo]
-                step_rates(rates, words[at + t - 1], before, lo - p, words[at + t], after, m, place, step)
+                step_rates(
+                    rates, words[at + t - 1], before, entry[p:lo], lo - p, words[at + t], after, entry[lo:], m, place,
+                    step,
+                )  # fmt: skip
                 for j in range(m):
                     top = -np.inf
                     best = -1

@@ -26,12 +26,17 @@ def chain_of(
     space: StateSpace,
     n_features: int,
     ladder: tuple[float, float, float],
-    min_count: float,
+    rare: tuple[float, float],
     counted: str,
     l2: float | None,
     n_jobs: int,
 ) -> tuple[Chain, Float]:
-    """The chain of some counts, and its parameters: none, or those of exponential functions with penalty ``l2``."""
+    """The chain of some counts, and its parameters: none, or those of exponential functions with penalty ``l2``.
+
+    ladder: strengths of the rates of labels, of one word, of two. rare: words met fewer times than the first number
+    are judged by their features too, with the second as their strength.
+    """
+    min_count, strength = rare
     place = {label: i for i, label in enumerate(labels)}
     rows = np.array([place[label] for label in counts.labels], np.int64)
     words = words_of(counts, rows, n_features, len(labels), min_count)
@@ -48,6 +53,7 @@ def chain_of(
         "n_rows": len(labels),
         "counted": counted,
         "min_count": min_count,
+        "strength": strength,
     }
     average, theta = UnseenAverage(**fields), np.empty(0)
     unseen: UnseenAverage | UnseenExponential = average

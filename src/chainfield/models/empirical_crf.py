@@ -55,7 +55,9 @@ class EmpiricalCRF(TaggingModel):
         How strongly a rate is drawn to the rung below it on the ladder of back-offs (pair of words, one word, labels
         alone, chance), as a number of observations. All 0: the paper's estimate, without smoothing.
     min_count : int
-        Observations met fewer times are judged by their features.
+        Observations met fewer times are judged by their features too.
+    feature_strength : float
+        How much their features then say, as a number of observations; 0: nothing.
     l2 : float
         Penalty of the exponential functions.
     scheme : "bio", "iob1", "bioes", "bilou", "auto" or None
@@ -81,7 +83,8 @@ class EmpiricalCRF(TaggingModel):
         label_strength: float = 1.0,
         word_strength: float = 0.3,
         pair_strength: float = 1.0,
-        min_count: int = 1,
+        min_count: int = 3,
+        feature_strength: float = 0.3,
         l2: float = 0.3,
         scheme: str | None = None,
         forbidden: Iterable[tuple[Any, Any]] | None = None,
@@ -95,6 +98,7 @@ class EmpiricalCRF(TaggingModel):
         self.word_strength = word_strength
         self.pair_strength = pair_strength
         self.min_count = min_count
+        self.feature_strength = feature_strength
         self.l2 = l2
         self.scheme = scheme
         self.forbidden = forbidden
@@ -261,7 +265,7 @@ class EmpiricalCRF(TaggingModel):
         for name, choices in (("oov", OOV), ("counted", COUNTED)):
             if getattr(self, name) not in choices:
                 raise ConfigError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}.")
-        for name in ("label_strength", "word_strength", "pair_strength", "l2", "min_count"):
+        for name in ("label_strength", "word_strength", "pair_strength", "feature_strength", "l2", "min_count"):
             value = getattr(self, name)
             kind = numbers.Integral if name == "min_count" else numbers.Real
             fits = type(value) is not bool and isinstance(value, kind) and np.isfinite(float(value))
@@ -272,11 +276,10 @@ class EmpiricalCRF(TaggingModel):
         labels = ordered_labels(counts.labels)
         space = restricted(one_per_label(len(labels)), self._rules(labels))
         ladder = (float(self.label_strength), float(self.word_strength), float(self.pair_strength))
+        rare = (float(self.min_count), float(self.feature_strength))
         penalty = float(self.l2) if self.oov == "exponential" else None
         jobs = count_jobs(self.n_jobs)
-        chain, theta = chain_of(
-            counts, labels, space, features.n_features, ladder, float(self.min_count), self.counted, penalty, jobs
-        )
+        chain, theta = chain_of(counts, labels, space, features.n_features, ladder, rare, self.counted, penalty, jobs)
         self._adopt(self._make(features, Tagging(labels), chain, theta, "sum"), counts)
 
     def _adopt(self, fitted: FittedModel, counts: Counts) -> None:

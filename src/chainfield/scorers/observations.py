@@ -24,6 +24,12 @@ def observed(batch: Batch, seen: NDArray[np.bool_]) -> Int32:
     return words
 
 
+def known_or_rare(batch: Batch, met: NDArray[np.bool_], seen: NDArray[np.bool_]) -> Int32:
+    """(N,) the same, where a rare observation (met, but not ``seen`` often enough) is -2 - its number."""
+    words = observed(batch, met)
+    return np.where((words >= 0) & ~seen[words], -2 - words, words).astype(np.int32)
+
+
 def entry_starts(observation: Int32, n_features: int) -> NDArray[np.int64]:
     """(F+1,) where the entries of each observation begin; entries are sorted by observation."""
     return np.searchsorted(observation, np.arange(n_features + 1)).astype(np.int64)

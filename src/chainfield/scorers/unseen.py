@@ -1,7 +1,8 @@
-"""Scores of words that training never met, by their features (Zhu, Hiemstra, Apers and Wombacher, section 3.7).
+"""Scores of words that training never met, or rarely, by their features (Zhu, Hiemstra, Apers and Wombacher, 3.7).
 
 EP1 averages the label shares of the features; EP2 fits exponential functions of them to the words that were met. Both
-rest on the same samples: forms (sets of features) with labels, and how often each was met.
+rest on the same samples: forms (sets of features) with labels, and how often each was met. A word that was met, but
+rarely, is judged by its own counts and by its features together.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from chainfield.features.batch import Batch, Sparse
 from chainfield.potentials import How
 
 from .inspection import Place, Share, Weight, demand
-from .observations import observed
+from .observations import known_or_rare, observed
 from .pair_weights import check_pairs, named_pairs, pair_shares
 from .pairs import Pairs
 from .scorer import Float, Int, Params, Pullback, Scorer
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 #: How often a form counts when its features are judged: as often as it was met, or once.
 COUNTED = ("tokens", "types")
+LEAST = 1e-4  # a label with a smaller share is impossible: hundreds of them would cost as much as those that matter
 OPENING = 1e-3  # what a relaxed scorer shares out over all labels alike
 
 
@@ -52,6 +54,7 @@ class Unseen(Scorer):
     n_rows: int
     counted: str = "types"
     min_count: float = 1.0
+    strength: float = 0.3
     open: bool = False
 
     @cached_property
@@ -63,12 +66,17 @@ class Unseen(Scorer):
         return self.count / totals[self.form]
 
     @cached_property
-    def seen(self) -> NDArray[np.bool_]:
-        """(F,) observations that were met often enough to speak for themselves."""
+    def met(self) -> scipy_sparse.csr_array:
+        """(F, R) how often each observation had each label."""
         observation = self.observation[self.form]
         there = observation >= 0
-        totals = np.bincount(observation[there], weights=self.count[there], minlength=self.n_features)
-        return (totals > 0) & (totals >= self.min_count)
+        entries = (self.count[there], (observation[there], self.row[there]))
+        return scipy_sparse.csr_array(entries, shape=(self.n_features, self.n_rows))
+
+    @cached_property
+    def totals(self) -> Float:
+        """(F,) how often each observation was met."""
+        return np.asarray(self.met.sum(axis=1), np.float64).ravel()
 
     @cached_property
     def prior(self) -> Float:
@@ -89,23 +97,41 @@ class Unseen(Scorer):
         return scipy_sparse.csr_array((np.ones(len(self.own)), self.own, indptr), shape=shape)
 
     def positions(self, batch: Batch) -> Int:
-        """Those whose observation is not known."""
-        return np.flatnonzero(observed(batch, self.seen) < 0)
+        """Those whose observation is not known, or rare."""
+        return np.flatnonzero(known_or_rare(batch, self.totals > 0, self.totals >= self.min_count) < 0)
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
-        """Label shares of the unseen, as logarithms; all other positions stay as they are."""
+        """Label shares of the unseen and of the rare, as logarithms; all other positions stay as they are."""
         at = self.positions(batch)
         if not len(at):
             return nothing_to_learn
-        found, pullback = self.judge(params, batch, at)
+        by_features, pullback = self.judge(params, batch, at)
+        found, part = self._with_own(by_features, observed(batch, self.totals > 0)[at])
         if self.open:
             found = np.logaddexp(found + np.log1p(-OPENING), np.log(OPENING / self.n_rows))
+        else:
+            found[found < np.log(LEAST)] = -np.inf
         scores[at] += found
-        return pullback
+        return lambda d, into, scale: pullback(d[at] * part, into, scale)
+
+    def _with_own(self, by_features: Float, words: NDArray[np.int32]) -> tuple[Float, Float]:
+        """log (c(x, y) + s P(y | features)) / (c(x) + s), and the features' part in it; s is the strength."""
+        part = np.ones_like(by_features)
+        rare = np.flatnonzero(words >= 0)
+        if not len(rare):
+            return by_features, part
+        own, s = self.met[words[rare]].toarray(), self.strength
+        features = s * np.exp(by_features[rare])
+        whole = own + features
+        found = by_features.copy()
+        with np.errstate(divide="ignore"):
+            found[rare] = np.log(whole / (self.totals[words[rare]] + s)[:, None])
+        part[rare] = np.divide(features, whole, out=np.zeros_like(whole), where=whole > 0)
+        return found, part
 
     @abstractmethod
     def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
-        """(positions, R) log P(y | features), and the way back to the parameters."""
+        """(positions, R) log P(y | features), and the way back for a gradient (positions, R)."""
 
     def n_weights(self) -> int:
         """A count a sample, and the parameters."""
@@ -128,7 +154,7 @@ class Unseen(Scorer):
         ):
             demand(len(values) == 0 or (values.min() >= least and values.max() < limit), "a number of a sample")
         demand(bool(np.isfinite(self.count).all() and (self.count > 0).all()), "a count")
-        demand(self.counted in COUNTED and self.min_count >= 0, "how samples are counted")
+        demand(self.counted in COUNTED and self.min_count >= 0 and self.strength >= 0, "how samples are counted")
 
 
 @final
@@ -203,8 +229,7 @@ class UnseenExponential(Unseen):
         found = log_softmax(scores, axis=1)
 
         def pullback(d: Float, into: Params, scale: float) -> None:
-            own_d = d[at]
-            own_d = own_d - np.exp(found) * own_d.sum(axis=1, keepdims=True)
+            own_d = d - np.exp(found) * d.sum(axis=1, keepdims=True)
             into["bias"][...] += scale * own_d.sum(axis=0)
             scatter_pairs(*entries, *layout, pairs.bits, np.ascontiguousarray(own_d), scale, into["weight"])
 
@@ -242,7 +267,7 @@ class UnseenExponential(Unseen):
         by_feature = pair_shares(self.pairs, params["weight"], own, rows, features.feature_names())
         for t, wanted, shares in zip(at.tolist(), rows, by_feature, strict=True):
             rest = [float(scores[t, r]) - sum(share.scores[i] for share in shares) for i, r in enumerate(wanted)]
-            found[t] = [*shares, Share("unseen word", 1.0, tuple(rest))]
+            found[t] = [*shares, Share("unseen or rare word", 1.0, tuple(rest))]
         return found
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:

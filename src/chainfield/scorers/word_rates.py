@@ -10,6 +10,7 @@ rate of 0, so that no path might be left. So a rate is worked out from the least
 3. both words: the empirical pair distribution, drawn towards what the rates of 2 give (a Dirichlet prior). Whatever its
    strength, the rates of a pair of words add up to 1 with the words' label shares (eqn. 7).
 
+A rare word has rung 2 only, and may have labels that it never had: for those, what the other word says, or rung 1.
 Strengths of 0 give the paper's estimate. The kernel states the formulas (:mod:`chainfield.kernels.rates`).
 """
 
@@ -27,7 +28,7 @@ from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
 from .inspection import Place, Share, Weight, demand
-from .observations import check_entries, entry_shares, entry_starts, observation_totals, observed
+from .observations import check_entries, entry_shares, entry_starts, known_or_rare, observation_totals
 from .scorer import Float, Int, Params, Pullback, Scorer
 from .storing import register
 from .words import nothing_to_learn
@@ -90,10 +91,13 @@ class WordRates(Scorer):
         return entry_starts(self.observation, self.n_features)
 
     @cached_property
-    def seen(self) -> NDArray[np.bool_]:
-        """(F,) observations that were met often enough."""
-        totals = observation_totals(self.first, self.count)
-        return (totals > 0) & (totals >= self.min_count)
+    def totals(self) -> Float:
+        """(F,) how often an observation was met."""
+        return observation_totals(self.first, self.count)
+
+    def words(self, batch: Batch) -> NDArray[np.int32]:
+        """(N,) the observations; those met fewer than ``min_count`` times are rare."""
+        return known_or_rare(batch, self.totals > 0, self.totals >= self.min_count)
 
     @cached_property
     def rates(self) -> Rates:
@@ -126,7 +130,7 @@ class WordRates(Scorer):
         """Every step gets the rates of its two words."""
         from chainfield.kernels.rates import fill_rates
 
-        words = observed(batch, self.seen)
+        words = self.words(batch)
         if not len(self.edge) and not scores.any():
             fill_rates(self.rates, words, batch.offsets, scores.reshape(-1, self.n_rows, self.n_rows))
         else:
@@ -142,7 +146,7 @@ class WordRates(Scorer):
 
         allowed = np.zeros((self.n_rows, self.n_rows), np.bool_)
         allowed[space.src, space.dst] = True
-        words, rows = observed(batch, self.seen), np.zeros(batch.n_positions, np.int32)
+        words, rows = self.words(batch), np.zeros(batch.n_positions, np.int32)
         score = best_labels(self.rates, allowed, space.start, space.end, words, batch.offsets, node, rows)
         return rows, score
 
