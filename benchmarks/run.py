@@ -1,4 +1,4 @@
-"""Benchmarks: chainfield and its peers side by side, in one run. ``python benchmarks/run.py NAME [--json FILE]``."""
+"""Benchmarks: chainfield and its peers side by side, in one run. ``python benchmarks/run.py list``."""
 
 from suite.commands import main
 

@@ -1,15 +1,17 @@
 """Items as python-crfsuite takes them."""
 
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chainfield.data.strings import StringTable, pieces_of
 from chainfield.errors import DataError
 from chainfield.features import NamedFeatures
 from chainfield.features.attributes import attributes, sequence_attributes
+from chainfield.features.records import as_records
 
 # CRFsuite cuts names at a NUL character, being written in C; here it is a character like any other.
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4)
@@ -95,4 +97,50 @@ def test_lists_of_strings_are_encoded_like_everything_else():
         assert one.sparse.indices.tolist() == other.sparse.indices.tolist() == [0, 1, 2, 1, 1]
         assert one.sparse.indptr.tolist() == other.sparse.indptr.tolist() == [0, 2, 3, 3, 5]
         assert one.offsets.tolist() == other.offsets.tolist() == [0, 2, 4]
-    assert first.encode([[["unknown", "c"]]]).sparse.indices.tolist() == [2]
+    assert first.encode([[["unknown", "c"]]]).sparse.indices.tolist() == [-1, 2]
+
+
+def test_dicts_are_encoded_column_by_column_like_one_by_one():
+    """Fast paths for dicts (values by key) give what the rules for single items give."""
+    rng = np.random.default_rng(0)
+    words = ["a", "b:c", "", "é", "long " * 5, "a:b", "x" * 16, "x" * 17]
+
+    signatures = [("w", "w:b", "n"), ("n", "w"), (), ("flag", "p", "w:b", "w", "n")]
+
+    def item():
+        keys = signatures[rng.integers(len(signatures))]
+        return {
+            str(k): words[rng.integers(len(words))] if k in ("w", "w:b", "p") else float(rng.integers(0, 3))
+            for k in keys
+        }
+
+    train = [[item() for _ in range(rng.integers(0, 5))] for _ in range(40)]
+    test = [[item() for _ in range(4)] for _ in range(10)]
+    assert as_records([i for sequence in train for i in sequence]) is not None
+    assert as_records([i for sequence in test for i in sequence]) is not None
+    dicts, pairs = NamedFeatures(), NamedFeatures()
+
+    def plain(sequences):  # the same attributes in a form that is taken item by item
+        return [[UserDict(i) for i in sequence] for sequence in sequences]
+
+    for learn in (True, False):
+        one = dicts.learn(train) if learn else dicts.encode(test)
+        other = pairs.learn(plain(train)) if learn else pairs.encode(plain(test))
+        assert one.sparse.indices.tolist() == other.sparse.indices.tolist()
+        assert one.sparse.indptr.tolist() == other.sparse.indptr.tolist()
+        np.testing.assert_array_equal(one.sparse.values, other.sparse.values)
+    assert dicts.feature_names() == pairs.feature_names()
+
+
+def test_a_table_of_strings_is_a_dict():
+    rng = np.random.default_rng(1)
+    alphabet = ["a", "b", "é", "\u4e2d", "\ud800", "\x00"]
+    strings = ["".join(rng.choice(alphabet, size=rng.integers(0, 40))) for _ in range(3000)] + ["", "\x00", "\x00\x00"]
+    table, known = StringTable(), {}
+    for part in (strings[:1000], strings[500:2500]):
+        expected = [known.setdefault(s, len(known)) for s in part]
+        assert table.add(pieces_of(part)).tolist() == expected
+    assert table.find(pieces_of(strings)).tolist() == [known.get(s, -1) for s in strings]
+    assert table.strings() == list(known)
+    assert len(StringTable()) == 0
+    assert StringTable().find(pieces_of(["a"])).tolist() == [-1]

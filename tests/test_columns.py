@@ -7,11 +7,13 @@ import itertools
 import lzma
 import subprocess
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainfield.data.columns import read_columns
@@ -293,3 +295,46 @@ def test_importing_is_light():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+LINES = st.lists(
+    st.lists(
+        st.sampled_from(["a", "é", "#", "# x", " ", "\t", "  ", "a b", "-DOCSTART-", "\u00a0", "\r"]), max_size=4
+    ).map("".join),
+    max_size=8,
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    LINES, st.sampled_from([None, "\t", "|"]), st.booleans(), st.sampled_from([-1, 0, 1]), st.sampled_from([None, "a"])
+)
+def test_whole_files_are_read_like_sentence_by_sentence(lines, separator, comments, column, unknown):
+    def outcome():
+        try:
+            corpus = load_corpus(path, separator=separator, comments=comments, label_column=column, unknown=unknown)
+        except DataError as error:
+            return str(error)
+        return list(corpus.rows), corpus.labels, corpus.separator
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "x.txt"
+        path.write_bytes("\n".join(lines).encode())
+        quick = outcome()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("chainfield.data.corpus.read_grid", lambda *_: None)
+            assert quick == outcome()
+
+
+def test_plain_files_take_the_quick_way(tmp_path, monkeypatch):
+    (tmp_path / "y").write_text("a x\n\n# a comment of several words\n# y\nb y", encoding="utf-8")
+    monkeypatch.setattr("chainfield.data.corpus.read_columns", None)
+    corpus = load_corpus(tmp_path / "y")
+    assert corpus.rows == [[("a",)], [("#",), ("b",)]]
+    assert corpus.labels == [["x"], ["y", "y"]]
+    assert corpus.rows[-1] == [("#",), ("b",)]
+    assert corpus.rows[1:] == [[("#",), ("b",)]]
+    assert corpus.rows[1:].values == [["#", "b"]]
+    assert corpus.rows[::-1] == [[("#",), ("b",)], [("a",)]]
+    with pytest.raises(IndexError, match="There is no sequence 2"):
+        corpus.rows[2]

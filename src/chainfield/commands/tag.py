@@ -141,8 +141,8 @@ def _write(
             cells = [f"{y}{separator}{p:.6f}" for y, p in zip(labels[i], sure[i].tokens, strict=True)]
         else:
             cells = labels[i]
-        out.writelines(f"{line}{separator}{cell}{end}" for line, cell in zip(sentence.lines, cells, strict=True))
-        out.write(end)
+        written = [f"{line}{separator}{cell}" for line, cell in zip(sentence.lines, cells, strict=True)]
+        out.write(end.join(written) + end + end)
 
 
 def _described(rows: list[tuple[str, ...]], sure: Any, several: Any) -> dict[str, Any]:

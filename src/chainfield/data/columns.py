@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chainfield.data.opening import Readable, lines_of
+from chainfield.data.opening import Readable, line_runs_of
 from chainfield.errors import ConfigError, DataError
 
 _DOCSTART = "-DOCSTART-"
@@ -60,42 +60,89 @@ def read_columns(
 def _sentences(
     path_or_file: Readable, encoding: str, separator: str | None, comments: bool, skip_docstart: bool
 ) -> Iterator[Sentence]:
-    with lines_of(path_or_file, encoding) as (source, lines):
-        grid = _Grid(source, separator)
-        leading: list[str] = []
-        rows: list[_Row] = []
+    with line_runs_of(path_or_file, encoding) as (source, runs):
+        state = _State(_Grid(source, separator), comments, skip_docstart)
+        before = 0
+        for run in runs:
+            at = 0
+            while at < len(run):
+                end = _end(run, at) if state.between_sentences else at
+                plain = state.grid.plain_rows(run[at:end]) if end > at else None
+                if plain is None:
+                    sentence = state.feed(before + at + 1, run[at])
+                    at += 1
+                else:
+                    leading, state.leading = state.leading, []
+                    sentence = Sentence(plain, tuple(run[at:end]), before + at + 1, tuple(leading), source)
+                    at = end + 1
+                if sentence is not None:
+                    yield sentence
+            before += len(run)
+        last = state.finish()
+        if last is not None:
+            yield last
+
+
+def _end(run: list[str], at: int) -> int:
+    """Where the next empty line is; if there is none, ``at`` itself: the sentence may go on in the next run."""
+    try:
+        return run.index("", at)
+    except ValueError:
+        return at
+
+
+class _State:
+    """What is known in the middle of a file; lines are fed to it one by one."""
+
+    def __init__(self, grid: _Grid, comments: bool, skip_docstart: bool) -> None:
+        self.grid = grid
+        self.comments = comments
+        self.skip_docstart = skip_docstart
+        self.leading: list[str] = []
+        self.rows: list[_Row] = []
         # Lines with "#" in front, met before the file's first row has told how many columns rows have.
-        undecided: list[tuple[int, str]] = []
-        newline = "\n"
-        for number, raw in enumerate(lines, start=1):
-            text = raw.removesuffix("\r")
-            is_blank = not text.strip(_SPACES)
-            if is_blank or (skip_docstart and grid.is_docstart(text)):
-                leading += [comment for _, comment in undecided]
-                undecided = []
-                if rows:
-                    yield _sentence(rows, leading, source, newline)
-                    rows, leading = [], []
-                    if is_blank:
-                        continue
-                leading.append(text)
-            elif comments and not rows and text.startswith("#") and not grid.n_columns:
-                undecided.append((number, text))
-            elif comments and not rows and text.startswith("#") and not grid.fits(text):
-                leading.append(text)
-            else:
-                if not rows:
-                    newline = "\n" if len(text) == len(raw) else "\r\n"
-                row = grid.row(number, text)
-                for earlier, candidate in undecided:
-                    if rows or grid.fits(candidate):
-                        rows.append(grid.row(earlier, candidate))
-                    else:
-                        leading.append(candidate)
-                undecided = []
-                rows.append(row)
-        if rows:
-            yield _sentence(rows, leading, source, newline)
+        self.undecided: list[tuple[int, str]] = []
+        self.newline = "\n"
+
+    @property
+    def between_sentences(self) -> bool:
+        """Whether a new sentence may begin, in a file whose columns are known."""
+        return not self.rows and self.grid.n_columns > 0
+
+    def feed(self, number: int, raw: str) -> Sentence | None:
+        """Take one line; returns the sentence that it ends, if it does."""
+        grid, text, ended = self.grid, raw.removesuffix("\r"), None
+        is_blank = not text.strip(_SPACES)
+        if is_blank or (self.skip_docstart and grid.is_docstart(text)):
+            self.leading += [comment for _, comment in self.undecided]
+            self.undecided = []
+            ended = self.finish()
+            if ended is None or not is_blank:
+                self.leading.append(text)
+        elif self.comments and not self.rows and text.startswith("#") and not grid.n_columns:
+            self.undecided.append((number, text))
+        elif self.comments and not self.rows and text.startswith("#") and not grid.fits(text):
+            self.leading.append(text)
+        else:
+            if not self.rows:
+                self.newline = "\n" if len(text) == len(raw) else "\r\n"
+            row = grid.row(number, text)
+            for earlier, candidate in self.undecided:
+                if self.rows or grid.fits(candidate):
+                    self.rows.append(grid.row(earlier, candidate))
+                else:
+                    self.leading.append(candidate)
+            self.undecided = []
+            self.rows.append(row)
+        return ended
+
+    def finish(self) -> Sentence | None:
+        """The sentence so far, if there is one."""
+        if not self.rows:
+            return None
+        sentence = _sentence(self.rows, self.leading, self.grid.source, self.newline)
+        self.rows, self.leading = [], []
+        return sentence
 
 
 @dataclass(frozen=True)
@@ -126,6 +173,18 @@ class _Grid:
                 f"line {self.learned_at}; all rows need the same number. Cells are split at {self._between}."
             )
         return _Row(number, text, cells)
+
+    def plain_rows(self, lines: list[str]) -> tuple[tuple[str, ...], ...] | None:
+        """The rows of a sentence's lines; None if anything about them needs a closer look."""
+        whole = "\n".join(lines)
+        odd = whole[0] in "# \t" or "\r" in whole or _DOCSTART in whole or "\n\t" in whole or "\n " in whole
+        if self.separator is None:
+            odd = odd or "\t" in whole or "  " in whole or " \n" in whole or whole[-1] == " "
+        if odd:
+            return None
+        between = " " if self.separator is None else self.separator
+        rows = tuple([tuple(line.split(between)) for line in lines])
+        return rows if set(map(len, rows)) == {self.n_columns} else None
 
     def fits(self, text: str) -> bool:
         """Whether a line that begins with "#" is a row; in a file of one column, "# some words" is not."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+from chainfield.data.coded import CodedRows
 from chainfield.data.columns import Sentence, read_columns
+from chainfield.data.grid import read_grid
 from chainfield.data.opening import Readable, source_name
 from chainfield.errors import DataError
 
@@ -17,13 +21,14 @@ class Corpus:
     A label that is not known is None.
     """
 
-    rows: list[list[tuple[str, ...]]]
+    rows: Sequence[list[tuple[str, ...]]]
     labels: list[list[str | None]]
     source: str
     separator: str | None = None  # what the columns are separated by: a tab, another sign, or None for spaces
 
     def __repr__(self) -> str:
-        return f"Corpus({len(self.rows):,} sequences, {sum(map(len, self.rows)):,} positions, source={self.source!r})"
+        positions = sum(map(len, self.labels))
+        return f"Corpus({len(self.rows):,} sequences, {positions:,} positions, source={self.source!r})"
 
 
 def split_label(
@@ -51,6 +56,15 @@ def split_label(
     return rows, tuple(None if label == unknown else label for label in labels)
 
 
+def _apart(coded: CodedRows, at: int, unknown: str | None) -> tuple[CodedRows, list[list[str | None]]]:
+    """The rows without the label column, and the labels."""
+    others = [c for c in range(coded.n_columns) if c != at]
+    names = [None if name == unknown else name for name in coded.values[at]]
+    labels = [names[i] for i in coded.codes[at].tolist()]
+    rows = CodedRows(coded.offsets, coded.codes[others], [coded.values[c] for c in others])
+    return rows, [labels[a:b] for a, b in pairwise(coded.offsets.tolist())]
+
+
 def load_corpus(
     path: Readable,
     *,
@@ -62,6 +76,12 @@ def load_corpus(
     docstart: Literal["skip", "keep"] = "skip",
 ) -> Corpus:
     """Read a labelled column file as a whole; `read_columns` explains the arguments."""
+    grid = read_grid(path, encoding, separator, comments, docstart == "skip") if docstart in ("skip", "keep") else None
+    if grid is not None:
+        coded, between = grid
+        n, fits = coded.n_columns, -coded.n_columns <= label_column < coded.n_columns
+        if n > 1 and fits and ("" not in coded.values[label_column] or unknown == ""):
+            return Corpus(*_apart(coded, label_column % n, unknown), source_name(path), between)
     rows_read: list[list[tuple[str, ...]]] = []
     labels_read: list[list[str | None]] = []
     found = separator

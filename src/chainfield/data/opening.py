@@ -22,47 +22,63 @@ Readable = str | PathLike[str] | IO[str] | IO[bytes] | Iterable[str]
 
 
 @contextmanager
-def open_text(
-    path: str | PathLike[str], encoding: str = "utf-8", *, keep_return: bool = False
-) -> Iterator[Iterator[str]]:
+def open_text(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[Iterator[str]]:
     """Open a file for its lines, without their ends; `-` is standard input.
 
     Names ending in .gz, .xz, .bz2 or .zst are decompressed. Lines end with "\\n" or "\\r\\n" and with nothing
-    else; a byte order mark is skipped. With `keep_return`, lines keep the "\\r" of such an end.
+    else; a byte order mark is skipped.
     Use it as `with open_text(path) as lines`.
     """
+    with open_runs(path, encoding) as runs:
+        yield (line.removesuffix("\r") for run in runs for line in run)
+
+
+@contextmanager
+def open_runs(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[Iterator[list[str]]]:
+    """The same for runs of lines, as they are read; they keep the "\\r" of an end "\\r\\n"."""
     decoder, name = _decoder(encoding), source_name(path)
     if fspath(path) == "-":
         # From a pipe, take what is there: waiting for a full chunk would hold back complete sentences.
         take: Callable[[int], bytes] = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
-        yield decoded_lines(lambda: take(_CHUNK), decoder, name, keep_return=keep_return)
+        yield decoded_runs(lambda: take(_CHUNK), decoder, name)
         return
-    if Path(path).is_dir():
-        raise DataError(f"{name} is a directory; give the name of a file.")
-    if not Path(path).exists():
-        raise FileNotFoundError(f"There is no file {name}; check the name and the directory you are in.")
+    _check_exists(path)
     with Path(path).open("rb") as file:
-        yield decoded_lines(_reader(file, name), decoder, name, keep_return=keep_return)
+        yield decoded_runs(_reader(file, name), decoder, name)
+
+
+def read_bytes(path: str | PathLike[str]) -> bytes:
+    """All of a file, decompressed."""
+    _check_exists(path)
+    with Path(path).open("rb") as file:
+        read = _reader(file, source_name(path))
+        return b"".join(iter(read, b""))
+
+
+def _check_exists(path: str | PathLike[str]) -> None:
+    if Path(path).is_dir():
+        raise DataError(f"{path} is a directory; give the name of a file.")
+    if not Path(path).exists():
+        raise FileNotFoundError(f"There is no file {path}; check the name and the directory you are in.")
 
 
 @contextmanager
-def lines_of(readable: Readable, encoding: str = "utf-8") -> Iterator[tuple[str, Iterator[str]]]:
-    """Give a name for messages and the lines of a path, an open file, or an iterable.
+def line_runs_of(readable: Readable, encoding: str = "utf-8") -> Iterator[tuple[str, Iterator[list[str]]]]:
+    """Give a name for messages and the lines of a path, an open file, or an iterable; as many at a time as there are.
 
     Lines come without "\\n", but with the "\\r" of an end "\\r\\n", so that they can be written as they were.
     """
     name = source_name(readable)
     if isinstance(readable, str | PathLike):
-        with open_text(readable, encoding, keep_return=True) as lines:
-            yield name, lines
+        with open_runs(readable, encoding) as runs:
+            yield name, runs
         return
     # Asking an open file for nothing tells whether it gives bytes or text.
     read: Callable[[int], str | bytes] | None = getattr(readable, "read", None)
     if read is not None and isinstance(read(0), bytes):
-        decoder = _decoder(encoding)
-        yield name, decoded_lines(lambda: cast(bytes, read(_CHUNK)), decoder, name, keep_return=True)
+        yield name, decoded_runs(lambda: cast(bytes, read(_CHUNK)), _decoder(encoding), name)
     else:
-        yield name, (line.removesuffix("\n") for line in cast(Iterable[str], readable))
+        yield name, ([line.removesuffix("\n")] for line in cast(Iterable[str], readable))
 
 
 def source_name(readable: Readable) -> str:
@@ -73,12 +89,9 @@ def source_name(readable: Readable) -> str:
     return name if isinstance(name, str) else "input"
 
 
-def decoded_lines(
-    read: _Read, decoder: codecs.IncrementalDecoder, name: str, *, keep_return: bool = False
-) -> Iterator[str]:
+def decoded_runs(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> Iterator[list[str]]:
     """Split what `read` returns, chunk after chunk until it returns nothing, into lines."""
     ended = 0
-    end = "" if keep_return else "\r"
     # The unfinished line is kept in parts: joining it at every chunk would be quadratic in its length.
     parts: list[str] = []
     while True:
@@ -91,17 +104,18 @@ def decoded_lines(
                 f"{name}, line {line}: the bytes are not valid {error.encoding} ({error.reason}); "
                 f"give the file's encoding with --encoding or encoding=, for example latin-1."
             ) from None
-        first, *rest = text.split("\n")
-        parts.append(first)
-        for line_text in rest:
-            yield "".join(parts).removesuffix(end)
-            parts = [line_text]
-        ended += len(rest)
+        run = text.split("\n")
+        parts.append(run[0])
+        if len(run) > 1:
+            run[0] = "".join(parts)
+            parts = [run.pop()]
+            ended += len(run)
+            yield run
         if not chunk:
             break
     last = "".join(parts)
     if last:
-        yield last.removesuffix(end)
+        yield [last]
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:

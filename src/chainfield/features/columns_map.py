@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, repeat
+from itertools import chain
+from operator import itemgetter
 from typing import Any, ClassVar, cast, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.data.coded import CodedRows, encode_columns
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.keys import KeyTable, Texts
@@ -51,32 +53,31 @@ class TemplateFeatures(FeatureMap):
 
     def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
         """Number the new texts and features."""
-        offsets, _, columns = self._columns(sequences)
-        for known, column in zip(self._values, columns, strict=True):
-            for value in dict.fromkeys(column):
-                known.setdefault(value, len(known))
-        numbers = self._numbers(columns)
+        rows = self._coded(sequences)
+        numbers, fresh = rows.renumbered(self._values)
+        for known, values in zip(self._values, fresh, strict=True):
+            known.update({value: i for i, value in enumerate(values, len(known))})
         for keys in (self._nodes, self._edges):
             keys.see_values([list(known) for known in self._values])
-        node = self._nodes.learn(numbers, offsets, min_count, first=True)
-        edge = self._edges.learn(numbers, offsets, min_count, first=False)
-        return self._batch(offsets, node, edge)
+        node = self._nodes.learn(numbers, rows.offsets, min_count, first=True)
+        edge = self._edges.learn(numbers, rows.offsets, min_count, first=False)
+        return self._batch(rows.offsets, node, edge)
 
-    def encode(self, sequences: Sequence[Any]) -> Batch:
+    def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Values that training never saw still have known shapes, affixes and neighbours."""
-        offsets, rows, columns = self._columns(sequences)
-        numbers = self._numbers(columns)
-        fresh: list[list[str]] = []
-        for row, known, column in zip(numbers, self._values, columns, strict=True):
-            unseen = np.flatnonzero(row < 0)
-            extra = {value: len(known) + i for i, value in enumerate(dict.fromkeys(column[i] for i in unseen))}
-            row[unseen] = [extra[column[i]] for i in unseen]
-            fresh.append(list(extra))
-        node = self._nodes.encode(numbers, offsets, fresh, rows, first=True)
-        edge = self._edges.encode(numbers, offsets, fresh, rows, first=False)
-        return self._batch(offsets, node, edge)
+        rows = self._coded(sequences)
+        numbers, fresh = rows.renumbered(self._values)
+        node = self._nodes.encode(numbers, rows, fresh, n_jobs, first=True)
+        edge = self._edges.encode(numbers, rows, fresh, n_jobs, first=False)
+        return self._batch(rows.offsets, node, edge)
 
-    def _columns(self, sequences: Sequence[Any]) -> tuple[NDArray[np.int64], list[tuple[str, ...]], list[list[str]]]:
+    def _coded(self, sequences: Sequence[Any]) -> CodedRows:
+        """The rows, checked."""
+        if isinstance(sequences, CodedRows):
+            if not self.width:
+                self._widen(sequences.n_columns)
+            if sequences.n_columns == self.width:
+                return sequences
         offsets = offsets_of([len(sequence) for sequence in sequences])
         rows = list(chain.from_iterable(sequences))
         kinds = set(map(type, rows))
@@ -84,20 +85,24 @@ class TemplateFeatures(FeatureMap):
             rows = [(str(row),) if isinstance(row, str) else row for row in rows]
             kinds = set(map(type, rows))
         if not self.width:
-            self.width = len(rows[0]) if rows else max(1, self.templates.n_columns_needed)
-            self.templates.check_columns(self.width, "X")
-            self._values = [{} for _ in range(self.width)]
+            self._widen(len(rows[0]) if rows else max(1, self.templates.n_columns_needed))
         if kinds - {str, tuple, list} or len(kinds) > 1 or set(map(len, rows)) - {self.width}:
             for at, row in enumerate(rows):
                 self._check_row(row, at, offsets)
-        columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(self.width)]
+        columns = [list(map(itemgetter(c), rows)) for c in range(self.width)]
         for c, column in enumerate(columns):
             if set(map(type, column)) - {str}:
                 for at, value in enumerate(column):
                     if not isinstance(value, str):
                         raise DataError(f"{_place(at, offsets)}: a column holds {value!r:.40}, not a string.")
                 columns[c] = list(map(str, column))
-        return offsets, rows, columns
+        return encode_columns(columns, offsets)
+
+    def _widen(self, n_columns: int) -> None:
+        """Learn how many columns there are."""
+        self.width = n_columns
+        self.templates.check_columns(n_columns, "X")
+        self._values = [{} for _ in range(n_columns)]
 
     def _check_row(self, row: Any, at: int, offsets: NDArray[np.int64]) -> None:
         if not isinstance(row, tuple | list):
@@ -107,13 +112,6 @@ class TemplateFeatures(FeatureMap):
             raise DataError(
                 f"{_place(at, offsets)}: there are {len(row)} columns; {self.width} are expected (labels not counted)."
             )
-
-    def _numbers(self, columns: list[list[str]]) -> Int32:
-        n = len(columns[0]) if columns else 0
-        numbers = np.empty((len(columns), n), np.int32)
-        for row, known, column in zip(numbers, self._values, columns, strict=True):
-            row[:] = np.fromiter(map(known.get, column, repeat(-1)), np.int32, n)
-        return numbers
 
     def _batch(self, offsets: NDArray[np.int64], node: Int32, edge: Int32) -> Batch:
         edges = _regular(edge, self.n_edge_features) if self.templates.conditioned_bigrams else None

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.data.coded import CodedRows
 from chainfield.features.map import Arrays
 from chainfield.features.program import Program
+from chainfield.parallel import ordered_map
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
@@ -48,7 +51,8 @@ class KeyTable:
         self.n_features = 0
         self._keys = np.empty((0, 1 + program.arity), np.int32)
         self._number = np.empty(0, np.int32)  # a key's feature; keys whose strings are equal have the same
-        self._hash = np.full(2, -1, np.int32)
+        self._hash = np.zeros((2, 2), np.uint64)
+        self._bits = 0  # of a text in a key's code, if all of a key fits into 64 bits
         self._tables: list[Int32] = [np.empty(0, np.int32) for _ in program.views]
         self._pads = np.full((len(program.views), 2 * program.reach), ABSENT, np.int32)
         # A feature string can be cut into slots in two ways only if a text contains a separator, or if one template's
@@ -74,11 +78,20 @@ class KeyTable:
         self._flat = np.concatenate(self._tables) if self._tables else np.empty(0, np.int32)
         self._first = np.cumsum([0] + [len(t) for t in self._tables])
         self._column = np.array([view.column for view in self.program.views], np.int32)
+        bits = max(1, len(self.texts.list).bit_length())
+        fits = int(self.program.form.max(initial=0)).bit_length() + bits * self.program.arity <= 64
+        self._bits = bits if fits else 0
+
+    @property
+    def _plain(self) -> bool:
+        """Whether a key's number is that of its feature."""
+        return np.array_equal(self._number, np.arange(len(self._number)))
 
     def learn(self, numbers: Int32, offsets: Int64, min_count: int, *, first: bool) -> Int32:
         """Feature numbers (N, T); new keys become features if they are frequent enough."""
         self._prepare()
         known = n_keys = len(self._keys)
+        self._rehash(n_keys, 2 * n_keys + 2)  # there may be more texts now, and longer codes
         out = np.empty((numbers.shape[1], len(self.program.form)), np.int32)
         none = np.empty((len(self.program.views), 0), np.int32)
         lo = 0
@@ -99,16 +112,17 @@ class KeyTable:
     def encode(
         self,
         numbers: Int32,
-        offsets: Int64,
+        rows: CodedRows,
         fresh: list[list[str]],
-        rows: Sequence[Sequence[str]],
+        n_jobs: int = 1,
         *,
         first: bool,
     ) -> Int32:
         """Feature numbers (N, T), -1 where a feature is absent or unknown; fresh: values behind the known ones.
 
-        rows: the cells of each position, for the rare keys that must be compared as strings.
+        rows: the cells behind ``numbers``, for the rare keys that must be compared as strings.
         """
+        offsets = rows.offsets
         program = self.program
         extra = np.empty((len(program.views), max(map(len, fresh), default=0)), np.int32)
         get, separators = self.texts.number.get, self._separators
@@ -120,13 +134,26 @@ class KeyTable:
                 else:
                     extra[v, i] = get(text, UNKNOWN if separators.isdisjoint(text) else UNKNOWN_FLAGGED)
         out = np.empty((numbers.shape[1], len(program.form)), np.int32)
-        self._run(numbers, offsets, 0, len(offsets) - 1, extra, len(self._keys), False, first, out)
+        if program.templates:
+            cuts = np.searchsorted(offsets, np.arange(0, int(offsets[-1]) + CHUNK, CHUNK)).tolist()
+            cuts[-1] = len(offsets) - 1
+
+            def part(bounds: tuple[int, int]) -> int:
+                return self._run(numbers, offsets, *bounds, extra, len(self._keys), False, first, out)
+
+            parts = [bounds for bounds in pairwise(cuts) if bounds[1] > bounds[0]]
+            for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
+                pass
         careful = np.argwhere(out == UNKNOWN_FLAGGED) if self._separators or self._careful.any() else ()
-        features = np.where(out >= 0, self._number[out], -1) if len(self._number) else np.full_like(out, -1)
+        if len(self._number) == 0:
+            features = np.full_like(out, -1)
+        elif self._plain:
+            features = np.maximum(out, -1)
+        else:
+            features = np.where(out >= 0, self._number[out], -1)
         for at, i in careful:
             s = int(np.searchsorted(offsets, at, side="right")) - 1
-            a, b = int(offsets[s]), int(offsets[s + 1])
-            string = program.templates[i].expand(rows[a:b], int(at) - a, program.dialect)
+            string = program.templates[i].expand(rows[s], int(at) - int(offsets[s]), program.dialect)
             features[at, i] = -1 if string is None else self._strings.get(string, -1)
         return features.astype(np.int32, copy=False)
 
@@ -141,7 +168,7 @@ class KeyTable:
             encode_templates(
                 numbers, offsets, lo, hi, self._flat, self._first, extra, self._pads, self._column, p.form, p.first,
                 p.slot_view, p.slot_offset, p.slot_absolute, p.reach, self._flagged, self._careful, not first,
-                self._keys, n_keys, self._hash, insert, out,
+                self._keys, n_keys, self._bits, self._hash, insert, out,
             )
         )  # fmt: skip
 
@@ -154,9 +181,11 @@ class KeyTable:
         first_of: dict[str, int] = {}
         for key, string in zip(careful.tolist(), strings, strict=True):
             representative[key] = first_of.setdefault(string, key)
-        counts = np.bincount(representative[out[out >= 0]], minlength=len(keys))
+        often = np.ones(len(keys), np.bool_)
+        if min_count > 1:
+            often = np.bincount(representative[out[out >= 0]], minlength=len(keys)) >= min_count
         number = np.concatenate([self._number, np.full(len(keys) - known, -1, np.int32)])
-        fresh = (representative == np.arange(len(keys))) & (number < 0) & (counts >= min_count)
+        fresh = (representative == np.arange(len(keys))) & (number < 0) & often
         number[fresh] = self.n_features + np.arange(np.count_nonzero(fresh))
         number = number[representative].astype(np.int32)
         self.n_features += int(np.count_nonzero(fresh))
@@ -164,7 +193,9 @@ class KeyTable:
         keep = number >= 0
         self._keys, self._number = keys[keep].copy(), number[keep]
         self._rehash(len(self._keys), 2 * len(self._keys) + 2)
-        return np.where(out >= 0, number[out], -1).astype(np.int32) if len(keys) else np.full_like(out, -1)
+        if np.array_equal(number, np.arange(len(number))):
+            return out
+        return np.where(out >= 0, number[out], -1).astype(np.int32)
 
     def renumber(self, numbers: Int32) -> None:
         """Give every feature a new number, and order the keys by it."""
@@ -177,8 +208,8 @@ class KeyTable:
     def _rehash(self, n_keys: int, size: int) -> None:
         from chainfield.kernels.templates import rebuild_table
 
-        self._hash = np.empty(1 << size.bit_length(), np.int32)
-        rebuild_table(self._keys, n_keys, self._hash)
+        self._hash = np.empty((1 << size.bit_length(), 2), np.uint64)
+        rebuild_table(self._keys, n_keys, self._bits, self._hash)
 
     def _careful_keys(self) -> Int64:
         texts = self._keys[:, 1:]
@@ -202,7 +233,7 @@ class KeyTable:
         """Keys and tables; everything else follows from them."""
         tables = np.concatenate(self._tables) if self._tables else np.empty(0, np.int32)
         arrays = {"keys": self._keys, "tables": tables, "pads": self._pads}
-        if not np.array_equal(self._number, np.arange(len(self._number))):  # several keys of one string
+        if not self._plain:  # several keys of one string
             arrays["number"] = self._number
         return arrays
 

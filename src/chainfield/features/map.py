@@ -30,8 +30,8 @@ class FeatureMap(ABC):
         """Add the features of these sequences (those that occur at ``min_count`` positions or more), and encode."""
 
     @abstractmethod
-    def encode(self, sequences: Any) -> Batch:
-        """Encode with what was learned; safe to call from several threads."""
+    def encode(self, sequences: Any, n_jobs: int = 1) -> Batch:
+        """Encode with what was learned, on several threads where that pays; safe to call from several threads."""
 
     @abstractmethod
     def renumber(self, numbers: NDArray[np.int32]) -> None:

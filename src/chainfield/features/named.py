@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import repeat
+from itertools import chain
 from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.data.strings import Pieces, StringTable, pieces_of
 from chainfield.features.attributes import sequence_attributes
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
+from chainfield.features.records import Records, as_records
 
-_STRINGS = {str}
-_UNKNOWN = repeat(-1)
+Int32 = NDArray[np.int32]
 
 
 @final
@@ -24,47 +25,56 @@ class NamedFeatures(FeatureMap):
     kind: ClassVar[str] = "attributes"
 
     def __init__(self, names: Sequence[str] = ()) -> None:
-        self._ids = {name: i for i, name in enumerate(names)}
-
-    @property
-    def n_features(self) -> int:  # type: ignore[override]
-        """How many names are known."""
-        return len(self._ids)
+        self._table = StringTable(names)
+        self._number = np.arange(len(names), dtype=np.int32)  # the feature of a text of the table, -1: left out
+        self.n_features = len(names)
 
     def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
         """Number the new names; rare ones among them are left out."""
-        known = len(self._ids)
-        ids = dict(self._ids)
-        batch = _encode(sequences, ids, grow=True)
-        sparse = batch.sparse
-        assert sparse is not None
+        given = _Given(sequences)
+        texts = self._table.add(given.pieces(in_order=True))
+        known, n = self.n_features, len(self._table)
+        number = np.full(n, -1, np.int32)
+        number[: len(self._number)] = self._number
+        fresh = number < 0
         if min_count > 1:
-            position = np.repeat(np.arange(len(sparse.indptr) - 1), np.diff(sparse.indptr))
-            once = np.unique(position * len(ids) + sparse.indices) % max(len(ids), 1)
-            counts = np.bincount(once, minlength=len(ids))
-            keep = (counts >= min_count) | (np.arange(len(ids)) < known)
-            number = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
-            ids = {name: int(number[i]) for name, i in ids.items() if keep[i]}
-            sparse = Sparse(sparse.indptr, number[sparse.indices], sparse.values, len(ids))
-        self._ids = ids
-        return Batch(batch.offsets, Sparse(sparse.indptr, sparse.indices, sparse.values, len(ids)))
+            position = np.repeat(np.arange(len(given.indptr) - 1), np.diff(given.indptr))
+            once = np.unique(position * n + texts) % max(n, 1)
+            fresh &= np.bincount(once, minlength=n) >= min_count
+        else:
+            fresh &= np.bincount(texts, minlength=n) > 0
+        number[fresh] = known + np.arange(np.count_nonzero(fresh), dtype=np.int32)
+        self._number = number
+        self.n_features = known + int(np.count_nonzero(fresh))
+        return self._batch(given, number[texts] if n else texts)
 
-    def encode(self, sequences: Sequence[Any]) -> Batch:
-        """Unknown names are left out."""
-        return _encode(sequences, self._ids, grow=False)
+    def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
+        """Unknown names have the number -1."""
+        given = _Given(sequences)
+        texts = self._table.find(given.pieces(), n_jobs)
+        numbers = np.where(texts >= 0, self._number[texts], np.int32(-1)) if len(self._number) else texts
+        return self._batch(given, given.in_order(numbers))
+
+    def _batch(self, given: _Given, numbers: Int32) -> Batch:
+        sparse = Sparse(given.indptr, numbers.astype(np.int32, copy=False), given.values(), self.n_features)
+        return Batch(given.offsets, sparse)
 
     def renumber(self, numbers: NDArray[np.int32]) -> None:
         """Reorder the names."""
-        names = list(self._ids)
-        self._ids = {names[old]: new for new, old in enumerate(np.argsort(numbers).tolist())}
+        kept = self._number >= 0
+        self._number[kept] = numbers[self._number[kept]]
 
     def feature_names(self) -> Sequence[str]:
         """The names, by number."""
-        return list(self._ids)
+        names = [""] * self.n_features
+        for name, number in zip(self._table.strings(), self._number.tolist(), strict=True):
+            if number >= 0:
+                names[number] = name
+        return names
 
     def save(self) -> tuple[dict[str, Any], Arrays]:
         """The names."""
-        return {}, pack_strings(list(self._ids))
+        return {}, pack_strings(self.feature_names())
 
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> NamedFeatures:
@@ -72,40 +82,54 @@ class NamedFeatures(FeatureMap):
         return cls(unpack_strings(arrays))
 
 
-def _encode(sequences: Sequence[Any], ids: dict[str, int], *, grow: bool) -> Batch:
-    indices: list[int] = []
-    values: list[float] = []
-    lengths: list[int] = []
-    ends: list[int] = []
-    get = ids.get
-    for s, sequence in enumerate(sequences):
-        items = sequence.to_dict("records") if hasattr(sequence, "to_dict") else sequence
-        if isinstance(items, list) and all(type(item) is list and set(map(type, item)) <= _STRINGS for item in items):
-            # Lists of strings, the most frequent case, need no more than a look-up.
-            for item in items:
-                if grow:
-                    known = [ids.setdefault(name, len(ids)) for name in item]
-                else:
-                    known = [number for number in map(get, item, _UNKNOWN) if number >= 0]
-                indices += known
-                values += [1.0] * len(known)
-                ends.append(len(indices))
-            lengths.append(len(items))
-            continue
-        found = sequence_attributes(items, f"Sequence {s}")
-        for attributes in found:
-            for name, value in attributes:
-                number = ids.setdefault(name, len(ids)) if grow else get(name, -1)
-                if number >= 0:
-                    indices.append(number)
-                    values.append(value)
-            ends.append(len(indices))
-        lengths.append(len(found))
-    numbers_given = np.array(values, np.float64)
-    sparse = Sparse(
-        np.array([0, *ends], np.int64),
-        np.array(indices, np.int32),
-        None if bool((numbers_given == 1.0).all()) else numbers_given,
-        len(ids),
-    )
-    return Batch(offsets_of(lengths), sparse)
+class _Given:
+    """What was given at every position, in one of three ways: lists of strings, dicts, or a mixture."""
+
+    def __init__(self, sequences: Sequence[Any]) -> None:
+        lists = [s.to_dict("records") if hasattr(s, "to_dict") else s for s in sequences]
+        self.records: Records | None = None
+        self._flat: list[str] | None = None
+        self._values: NDArray[np.float64] | None = None
+        if set(map(type, lists)) <= {list, tuple}:
+            items = list(chain.from_iterable(lists))
+            kinds = set(map(type, items))
+            if kinds <= {list}:
+                flat = list(chain.from_iterable(items))
+                if set(map(type, flat)) <= {str}:
+                    self._flat = flat
+            elif kinds == {dict}:
+                self.records = as_records(items)
+            if self._flat is not None or self.records is not None:
+                self.offsets = offsets_of(list(map(len, lists)))
+                self.indptr = offsets_of(list(map(len, items)))
+                return
+        found = [sequence_attributes(items, f"Sequence {s}") for s, items in enumerate(lists)]
+        self.offsets = offsets_of(list(map(len, found)))
+        every = list(chain.from_iterable(found))
+        self.indptr = offsets_of(list(map(len, every)))
+        self._flat = [name for position in every for name, _ in position]
+        self._values = np.array([value for position in every for _, value in position], np.float64)
+
+    def pieces(self, in_order: bool = False) -> Pieces:
+        """The names of all attributes; unless they come in order, their numbers have to be brought into it."""
+        if self.records is None:
+            assert self._flat is not None
+            return pieces_of(self._flat)
+        pieces = self.records.pieces()
+        if not in_order:
+            return pieces
+        order = np.argsort(self.records.places(self.indptr))
+        return Pieces(pieces.buffer, pieces.starts[order], pieces.ends[order])
+
+    def in_order(self, numbers: Int32) -> Int32:
+        """What belongs to the pieces, position by position."""
+        if self.records is None:
+            return numbers
+        ordered = np.empty_like(numbers)
+        ordered[self.records.places(self.indptr)] = numbers
+        return ordered
+
+    def values(self) -> NDArray[np.float64] | None:
+        """Their values; None: all are 1."""
+        values = self._values if self.records is None else self.records.values(self.indptr)
+        return None if values is None or bool((values == 1.0).all()) else values

@@ -30,7 +30,7 @@ class DenseFeatures(FeatureMap):
         self.n_columns = batch.dense.shape[1]
         return batch
 
-    def encode(self, sequences: Sequence[Any]) -> Batch:
+    def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Lay the arrays end to end."""
         return _stack(sequences, self.n_columns)
 
@@ -94,7 +94,7 @@ class SparseFeatures(FeatureMap):
             return Batch(batch.offsets, sparse)
         return batch
 
-    def encode(self, sequences: Sequence[Any]) -> Batch:
+    def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Lay the matrices end to end."""
         return self._encode(sequences, self.n_features)
 

@@ -46,6 +46,6 @@ class Classifier(FittedModel):
         return np.exp(self.log_probabilities(sequences))
 
     def _encode(self, sequences: Sequence[Any]) -> Batch:
-        batch = self.features.encode(sequences)
+        batch = self.features.encode(sequences, self.n_jobs)
         check_not_empty(batch.offsets)
         return batch

@@ -40,7 +40,7 @@ def confidences(tagger: Tagger, sequences: Sequence[Any]) -> list[Confidence]:
 
     A span's probability is that of its labels jointly: the partition sum with the span clamped, over the whole one.
     """
-    batch = tagger.features.encode(sequences)
+    batch = tagger.features.encode(sequences, tagger.n_jobs)
     results = []
     for s in range(batch.n_sequences):
         potentials = tagger.potentials(batch.window(s, s + 1))

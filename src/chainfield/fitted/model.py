@@ -78,7 +78,7 @@ class FittedModel:
 
     def log_likelihood(self, sequences: Sequence[Any], targets: Sequence[Any]) -> Float:
         """(S,) log-probabilities of what (possibly partial) targets say; -inf where they break the rules."""
-        batch = self.features.encode(sequences)
+        batch = self.features.encode(sequences, self.n_jobs)
         clamp = self.task.clamp(self.chain.space, targets, batch.offsets)
         free = np.concatenate(self.map(lambda p: log_partition(self.chain.space, p), batch) or [np.empty(0)])
         parts = []
@@ -111,13 +111,13 @@ class FittedModel:
 
     def states(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[NDArray[np.int32]]:
         """The best state path of each sequence; ``given`` fixes what is known."""
-        batch = self.features.encode(sequences)
+        batch = self.features.encode(sequences, self.n_jobs)
         parts = self.map(lambda p: viterbi(self.chain.space, p).states, batch, given)
         return cut(np.concatenate(parts or [np.empty(0, np.int32)]), batch)
 
     def occupancies(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
         """Posterior probabilities of emission rows, one (length, R) array a sequence."""
-        batch = self.features.encode(sequences)
+        batch = self.features.encode(sequences, self.n_jobs)
         parts = self.map(lambda p: marginals(self.chain.space, p).expected.node, batch, given)
         return cut(np.concatenate(parts or [np.empty((0, self.chain.space.n_rows))]), batch)
 

@@ -27,7 +27,7 @@ class Tagger(FittedModel):
 
     def predict(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The best labels; ``given`` fixes some of them (None elsewhere, a set for "one of these")."""
-        return self.decode(self.features.encode(sequences), given)
+        return self.decode(self.features.encode(sequences, self.n_jobs), given)
 
     def decode(self, batch: Batch, given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The same for sequences that are encoded already."""
@@ -40,7 +40,7 @@ class Tagger(FittedModel):
 
     def marginals(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
         """Posterior probabilities of labels, one (length, L) array a sequence."""
-        batch = self.features.encode(sequences)
+        batch = self.features.encode(sequences, self.n_jobs)
         parts = self.map(lambda p: label_marginals(self.chain.space, p), batch, given)
         return cut(np.concatenate(parts or [np.empty((0, len(self.task.labels)))]), batch)
 
@@ -63,5 +63,5 @@ class Tagger(FittedModel):
                 results.append(list(zip(labels, np.exp(found.log_probability).tolist(), strict=True)))
             return results
 
-        parts = self.map(several, self.features.encode(sequences), given)
+        parts = self.map(several, self.features.encode(sequences, self.n_jobs), given)
         return [result for part in parts for result in part]

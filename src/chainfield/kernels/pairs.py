@@ -53,3 +53,22 @@ def feature_sets(indptr: Any, indices: Any, index: Any, n_features: int, n_sets:
                 j -= 1
             codes[j] = code
     return codes[:n].copy()
+
+
+@kernel
+def fill_zones(
+    first: Any, row: Any, exists: Any, number: Any, n_full: int, n_rows: int, new_first: Any, new_row: Any, mask: Any
+) -> None:
+    """Pairs of features under their new numbers; full features have all rows, and a mask of those that exist."""
+    for i in range(n_full):
+        for r in range(n_rows):
+            new_row[i * n_rows + r] = r
+    for f in range(len(number)):
+        at = new_first[number[f]]
+        for p in range(first[f], first[f + 1]):
+            if exists[p]:
+                if number[f] < n_full:
+                    mask[at + row[p]] = 1.0
+                else:
+                    new_row[at] = row[p]
+                    at += 1

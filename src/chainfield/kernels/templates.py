@@ -7,55 +7,71 @@ from typing import Any
 import numpy as np
 
 from .jit import inner, kernel
+from .vector import prefetch
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_SHIFT = np.uint64(29)
+_SHIFT = np.uint64(32)
+WAITING = -4  # in place of a key's number: it is still to be looked up
 
 
 @inner
-def mix(state: Any, value: int) -> Any:
-    """One round of a multiplicative hash."""
-    state = (state ^ np.uint64(value + 3)) * _MULTIPLIER
-    return state ^ (state >> _SHIFT)
+def append(code: Any, text: int, bits: int) -> Any:
+    """A key's code with one more text (-1: none). With bits > 0 the code holds all of the key; with 0 it is a hash."""
+    if bits > 0:
+        return (code << np.uint64(bits)) | np.uint64(text + 1)
+    code = (code ^ np.uint64(text + 3)) * _MULTIPLIER
+    return code ^ (code >> _SHIFT)
 
 
 @inner
-def find(table: Any, keys: Any, key: Any, n: int, hashed: Any) -> int:
-    """The slot of ``table`` (a power of two, -1: empty) that holds the key or where it would go."""
+def first_place(code: Any, table: Any) -> int:
+    """Where the search for a key begins."""
+    mixed = code * _MULTIPLIER
+    return np.int64((mixed ^ (mixed >> _SHIFT)) & np.uint64(len(table) - 1))
+
+
+@inner
+def find(table: Any, keys: Any, key: Any, code: Any, bits: int) -> int:
+    """The place of a key in ``table``, or an empty one where it would go.
+
+    table (a power of two, 2): code and number + 1 (0: empty), side by side, so that most keys are found with one access
+    to memory. Where codes are hashes, the keys decide.
+    """
     mask = np.uint64(len(table) - 1)
-    place = hashed & mask
-    while True:
-        f = table[place]
-        if f < 0:
-            return np.int64(place)
-        same = True
-        for i in range(n):
-            if keys[f, i] != key[i]:
-                same = False
-                break
-        if same:
-            return np.int64(place)
-        place = (place + np.uint64(1)) & mask
+    place = first_place(code, table)
+    while table[place, 1] != 0:
+        if table[place, 0] == code:
+            if bits > 0:
+                return place
+            f = np.int64(table[place, 1]) - 1
+            same = True
+            for i in range(len(key)):
+                same = same and keys[f, i] == key[i]
+            if same:
+                return place
+        place = np.int64(np.uint64(place + 1) & mask)
+    return place
 
 
 @kernel
-def rebuild_table(keys: Any, n: int, table: Any) -> None:
+def rebuild_table(keys: Any, n: int, bits: int, table: Any) -> None:
     """Fill a hash table with the first n rows of ``keys`` (F, 1 + arity)."""
     for i in range(len(table)):
-        table[i] = -1
-    width = keys.shape[1]
+        table[i, 1] = 0
     for f in range(n):
-        hashed = np.uint64(0)
-        for i in range(width):
-            hashed = mix(hashed, keys[f, i])
-        table[find(table, keys, keys[f], width, hashed)] = f
+        code = np.uint64(keys[f, 0])
+        for i in range(1, keys.shape[1]):
+            code = append(code, keys[f, i], bits)
+        place = find(table, keys, keys[f], code, bits)
+        table[place, 0] = code
+        table[place, 1] = np.uint64(f + 1)
 
 
 @kernel
 def encode_templates(
     values: Any, offsets: Any, lo: int, hi: int, tables: Any, table_first: Any, extra: Any, pads: Any, column: Any,
     form: Any, first: Any, slot_view: Any, slot_offset: Any, slot_absolute: Any, reach: int, flagged: Any,
-    careful: Any, skip_first: bool, keys: Any, n_keys: int, table: Any, insert: bool, out: Any,
+    careful: Any, skip_first: bool, keys: Any, n_keys: int, bits: int, table: Any, insert: bool, out: Any,
 ) -> int:  # fmt: skip
     """Key numbers of sequences lo:hi into ``out`` (N, T). Returns the number of keys.
 
@@ -67,8 +83,11 @@ def encode_templates(
     ``skip_first`` the first position of a sequence has no features (label pairs start at the second).
     """
     width = keys.shape[1]
-    key = np.empty(width, np.int32)
     n_templates = len(form)
+    # All keys of a position first, then all look-ups: waiting for memory one by one would cost most of the time.
+    waiting = np.empty((n_templates, width), np.int32)
+    codes = np.empty(n_templates, np.uint64)
+    unsure = np.empty(n_templates, np.bool_)
     for s in range(lo, hi):
         a = offsets[s]
         n = offsets[s + 1] - a
@@ -77,10 +96,11 @@ def encode_templates(
                 out[a + t, i] = -1
                 if skip_first and t == 0:
                     continue
+                key = waiting[i]
                 key[0] = form[i]
-                hashed = mix(np.uint64(0), key[0])
+                code = np.uint64(key[0])
                 several = first[i + 1] - first[i] > 1
-                unsure = careful[i]
+                flag = careful[i]
                 absent = False
                 unknown = False
                 m = 1
@@ -105,31 +125,38 @@ def encode_templates(
                         break
                     if text < 0:
                         unknown = True
-                        unsure = unsure or (several and text == -3)
+                        flag = flag or (several and text == -3)
                         continue
-                    unsure = unsure or (several and flagged[text])
+                    flag = flag or (several and flagged[text])
                     key[m] = text
-                    hashed = mix(hashed, text)
+                    code = append(code, text, bits)
                     m += 1
                 if absent:
                     continue
                 if unknown:
-                    if unsure:
+                    if flag:
                         out[a + t, i] = -3
                     continue
                 while m < width:
                     key[m] = -1
-                    hashed = mix(hashed, np.int32(-1))
+                    code = append(code, -1, bits)
                     m += 1
-                place = find(table, keys, key, width, hashed)
-                if table[place] < 0:
+                codes[i] = code
+                unsure[i] = flag
+                out[a + t, i] = WAITING
+                prefetch(table, 2 * first_place(code, table))
+            for i in range(n_templates):
+                if out[a + t, i] != WAITING:
+                    continue
+                place = find(table, keys, waiting[i], codes[i], bits)
+                if table[place, 1] == 0:
                     if not insert:
-                        if unsure:
-                            out[a + t, i] = -3
+                        out[a + t, i] = -3 if unsure[i] else -1
                         continue
                     for k in range(width):
-                        keys[n_keys, k] = key[k]
-                    table[place] = n_keys
+                        keys[n_keys, k] = waiting[i, k]
                     n_keys += 1
-                out[a + t, i] = table[place]
+                    table[place, 0] = codes[i]
+                    table[place, 1] = np.uint64(n_keys)
+                out[a + t, i] = np.int64(table[place, 1]) - 1
     return n_keys

@@ -312,6 +312,27 @@ def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     return types.void(array, offset, value), generate
 
 
+@intrinsic
+def prefetch(typing: Any, array: Any, offset: Any) -> Any:
+    """Ask for the cache line of an element, which will be read soon; offset counts elements."""
+
+    if not isinstance(array, types.Array) or array.layout != "C":
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte = ir.IntType(8)
+        pointer = builder.bitcast(
+            _address(context, builder, signature, args, context.get_data_type(signature.args[0].dtype)),
+            byte.as_pointer(),
+        )
+        kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [pointer, ir.Constant(_INT32, 0), ir.Constant(_INT32, 3), ir.Constant(_INT32, 1)])
+        return context.get_dummy_value()
+
+    return types.void(array, offset), generate
+
+
 _LOG2E = 1.4426950408889634
 # Adding and subtracting 1.5 * 2**52 rounds to the nearest integer and leaves it in the low bits.
 _MAGIC = 6755399441055744.0

@@ -119,18 +119,20 @@ def arrange(pairs: Pairs, n_rows: int) -> tuple[Pairs, Int32]:
 
     A feature seen with a quarter of the rows or more becomes full: reading all rows as vectors beats a list.
     """
+    from chainfield.kernels.pairs import fill_zones
+
+    exists = pairs.exists()
     counts = np.diff(pairs.first)
-    full = counts >= min(n_rows, max(4, -(-n_rows // 4)))
-    zone = np.where(full, 0, np.where(counts == 1, 1, 2))
+    if len(pairs.mask):
+        counts = np.diff(np.concatenate([[0], np.cumsum(exists)])[pairs.first])
+    full = np.diff(pairs.first) >= min(n_rows, max(4, -(-n_rows // 4)))
+    zone = np.where(full, 0, np.where(counts == 1, 1, 2)).astype(np.int8)
     order = np.argsort(zone, kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     n_full, n_single = int(np.count_nonzero(zone == 0)), int(np.count_nonzero(zone == 1))
-    feature, exists = number[pairs.feature()].astype(np.int64), pairs.exists()
-    seen = np.sort((feature * n_rows + pairs.row)[exists])
-    codes = np.union1d(np.arange(n_full * n_rows, dtype=np.int64), seen)
-    arranged = pairs_from_codes(codes, pairs.n_features, n_rows)
-    mask = np.zeros(n_full * n_rows)
-    mask[seen[seen < len(mask)]] = 1.0
+    first = np.concatenate([[0], np.cumsum(np.where(full, n_rows, counts)[order])]).astype(np.int64)
+    row, mask = np.empty(int(first[-1]), np.int32), np.zeros(n_full * n_rows)
+    fill_zones(pairs.first, pairs.row, exists, number, n_full, n_rows, first, row, mask)
     mask = np.empty(0) if mask.all() else mask
-    return Pairs(arranged.first, arranged.row, n_full, n_single, mask), number
+    return Pairs(first, row, n_full, n_single, mask), number

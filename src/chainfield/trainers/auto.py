@@ -4,28 +4,24 @@ Few stochastic passes come within some per cent of the optimum, which takes L-BF
 L-BFGS is better: exact, parallel, and with a sound test for the end. Its first metric is the diagonal of the curvature
 at the point where it starts, to the power -0.65 (-1 would trust the diagonal fully, 0 not at all).
 
-Stochastic passes are dual-free SDCA if there is an l2 penalty (and no l1), else SGD. SDCA's fraction γ follows from the
-smoothness L of a sequence's loss as 2·l2 / (2·l2 + L); L is measured on a sample, by how fast gradients change, and
-doubled for safety.
+Stochastic passes are dual-free SDCA if there is an l2 penalty (and no l1), else SGD.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.potentials import Potentials
-from chainfield.problem import Memory, OnlinePass, Problem, Pullback
+from chainfield.problem import Memory, OnlinePass, Problem
 
 from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs
 from .online import SGD, OnlineState
+from .sdca import safe_share
 from .trainer import Float, Record, State, Trainer, orders
 
-SAMPLE = 24  # sequences on which the smoothness is measured
-STRIDE = 0.05  # along their gradients
 POWER = 0.65
 SNAPSHOTS = 8
 MOST_BYTES = 2 << 30  # what SDCA may keep
@@ -69,7 +65,7 @@ class Auto(Trainer[AutoState]):
             rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
             state.node = np.zeros((problem.batch.n_positions, problem.chain.space.n_rows), np.float32)
             state.edge = np.zeros((rows, problem.chain.space.n_edges), np.float32)
-            state.share = 2.0 * problem.l2 / (2.0 * problem.l2 + 2.0 * smoothness(problem, theta, self.seed))
+            state.share = safe_share(problem, theta, self.seed)
         else:
             state.rate = SGD(seed=self.seed).begin(problem, theta).rate
         return state
@@ -130,29 +126,3 @@ def memory_bytes(problem: Problem) -> int:
     space = problem.chain.space
     rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
     return 4 * (problem.batch.n_positions * space.n_rows + rows * space.n_edges)
-
-
-def smoothness(problem: Problem, theta: Float, seed: int) -> float:
-    """The largest change of a sequence's gradient over a step along it, relative to the step; on a sample.
-
-    Scores are linear in θ, so a gradient's length follows from the scores that it would give: nothing here needs a
-    pass over all parameters.
-    """
-    chain, largest = problem.chain, 0.0
-    probe, moved = np.zeros_like(theta), theta.copy()
-    for s in orders(seed, 2**31 - 1, problem.n_sequences)[:SAMPLE].tolist():
-        _, d, pullback = problem.differentiate(theta, slice(s, s + 1))
-
-        def length(d: Potentials, pullback: Pullback = pullback, s: int = s) -> float:
-            pullback(d, probe, 1.0)
-            scores, _ = chain.potentials(chain.views(probe), problem.batch.window(s, s + 1), "sum")
-            pullback(d, probe, -1.0)
-            return float(np.sqrt(max(np.vdot(d.node, scores.node) + np.vdot(d.edge, scores.edge), 0.0)))
-
-        step = STRIDE * length(d)
-        if step > 0.0:
-            pullback(d, moved, -STRIDE)
-            _, there, _ = problem.differentiate(moved, slice(s, s + 1))
-            pullback(d, moved, STRIDE)
-            largest = max(largest, length(replace(d, node=there.node - d.node, edge=there.edge - d.edge)) / step)
-    return largest

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from chainfield.errors import ConfigError
 from chainfield.problem import Memory, OnlinePass, Problem
 
+from .smoothness import smoothness
 from .trainer import Float, Record, State, Trainer, Window, orders
 
 Single = NDArray[np.float32]
@@ -43,12 +44,17 @@ class SDCAState(State):
     history: list[float] = field(default_factory=list)
 
 
+def safe_share(problem: Problem, theta: Float, seed: int) -> float:
+    """γ = 2·l2 / (2·l2 + L) (Shalev-Shwartz 2016), with L, the smoothness of a sequence's loss, doubled for safety."""
+    return 2.0 * problem.l2 / (2.0 * problem.l2 + 2.0 * smoothness(problem, theta, seed))
+
+
 @final
 @dataclass(frozen=True)
 class SDCA(Trainer[SDCAState]):
-    """``share`` is the first γ."""
+    """``share`` is the first γ; None: from the smoothness of the losses."""
 
-    share: float = 0.2
+    share: float | None = None
     max_iter: int = 100
     tol: float = 1e-5
     seed: int = 0
@@ -72,7 +78,8 @@ class SDCA(Trainer[SDCAState]):
         rows = n if problem.chain.per_position else problem.n_sequences
         node = np.zeros((n, problem.chain.space.n_rows), np.float32)
         edge = np.zeros((rows, e), np.float32)
-        state = SDCAState(theta.copy(), node=node, edge=edge, rest=-2.0 * problem.l2 * theta, share=self.share)
+        share = safe_share(problem, theta, self.seed) if self.share is None else self.share
+        state = SDCAState(theta.copy(), node=node, edge=edge, rest=-2.0 * problem.l2 * theta, share=share)
         self._keep(state)
         return state
 

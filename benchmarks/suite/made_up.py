@@ -1,0 +1,67 @@
+"""Made-up data of any size and number of labels: words drawn as Zipf saw them, labels that depend on the words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainfield.features import parse_template
+
+WORDS = 20_000
+CLASSES = 40
+LIKELY = 3  # labels that a word likes; one time in twenty it has any other
+COLUMNS = 50  # of dense input
+TEMPLATE = parse_template(
+    "\n".join(
+        [
+            *(f"U0{i}:%x[{offset},0]" for i, offset in enumerate((-2, -1, 0, 1, 2))),
+            "U05:%x[-1,0]/%x[0,0]",
+            "U06:%x[0,0]/%x[1,0]",
+            "U07:%x[0,1]",
+            "U08:%x[-1,1]/%x[0,1]",
+            "U09:%x[0,1]/%x[1,1]",
+            "B",
+        ]
+    )
+)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Sequences of rows (of two text columns, or of numbers) and their labels."""
+
+    rows: list[Any]
+    labels: list[list[str]]
+
+    @property
+    def n_tokens(self) -> int:
+        """How many positions there are."""
+        return sum(map(len, self.labels))
+
+
+def make(n_tokens: int, n_labels: int, length: int = 20, dense: bool = False, seed: int = 0) -> Data:
+    """About ``n_tokens`` positions in sequences of one length. Rows of the same word are one object."""
+    rng = np.random.default_rng(seed)
+    n_sequences = max(1, n_tokens // length)
+    n = n_sequences * length
+    words = np.exp(rng.random(n) * np.log(WORDS)).astype(np.int64)
+    likes = rng.integers(0, n_labels, size=(WORDS + 1, LIKELY))
+    numbers = likes[words, rng.integers(0, LIKELY, size=n)]
+    odd = rng.random(n) < 0.05
+    numbers[odd] = rng.integers(0, n_labels, size=int(odd.sum()))
+    numbers[:n_labels] = np.arange(n_labels)[:n]  # every label occurs
+    names = [f"L{i}" for i in range(n_labels)]
+    labels = _cut([names[i] for i in numbers.tolist()], length)
+    if dense:
+        means = rng.normal(size=(n_labels, COLUMNS))
+        values = means[numbers] + rng.normal(size=(n, COLUMNS))
+        return Data(list(values.reshape(n_sequences, length, COLUMNS)), labels)
+    table = [(f"w{i}", f"c{i % CLASSES}") for i in range(WORDS + 1)]
+    return Data(_cut([table[i] for i in words.tolist()], length), labels)
+
+
+def _cut(items: Sequence[Any], length: int) -> list[list[Any]]:
+    return [list(items[at : at + length]) for at in range(0, len(items), length)]

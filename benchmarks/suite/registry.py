@@ -1,0 +1,62 @@
+"""Which benchmarks there are. Nothing heavy is imported before one of them runs."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .measure import Measurements, Options
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark by name: what it does, how many minutes it takes on two cores, and where it is."""
+
+    name: str
+    about: str
+    minutes: str
+    module: str
+    function: str = "run"
+
+    def load(self) -> Callable[[Options], Measurements]:
+        """The function that runs it."""
+        run: Callable[[Options], Measurements] = getattr(importlib.import_module(f"suite.{self.module}"), self.function)
+        return run
+
+
+BENCHMARKS = {
+    benchmark.name: benchmark
+    for benchmark in (
+        Benchmark(
+            "train-conll2000",
+            "encoding and training, c2 = 1, against python-crfsuite, Wapiti and chaine",
+            "15",
+            "train_conll2000",
+        ),
+        Benchmark(
+            "train-conll2000-weak", "training with c2 = 0.1, against python-crfsuite", "10", "train_others", "run_weak"
+        ),
+        Benchmark(
+            "train-conll2000-l1", "training with c1 = 1, against python-crfsuite", "15", "train_others", "run_l1"
+        ),
+        Benchmark(
+            "train-dutch-ner",
+            "training on Dutch names, c2 = 1, against python-crfsuite",
+            "5",
+            "train_others",
+            "run_dutch",
+        ),
+        Benchmark(
+            "tag-conll2000",
+            "tagging from columns, lists, dicts and standard input; loading; file sizes",
+            "8",
+            "tag_conll2000",
+        ),
+        Benchmark(
+            "memory-conll2000", "peak memory of training and tagging, and bytes a token", "10", "memory_conll2000"
+        ),
+        Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
+        Benchmark("startup", "import, first use with a warm, cold and unwritable cache, --help", "3", "startup"),
+    )
+}

@@ -1,0 +1,66 @@
+"""Whole column files, read by compiled code where they are plain."""
+
+from __future__ import annotations
+
+import codecs
+from os import PathLike
+
+import numpy as np
+
+from chainfield.data.coded import CodedRows
+from chainfield.data.opening import Readable, read_bytes
+from chainfield.data.strings import Pieces, StringTable, padded_buffer
+
+_BOM = codecs.BOM_UTF8
+_DOCSTART = b"-DOCSTART-"
+
+
+def read_grid(
+    path: Readable, encoding: str, separator: str | None, comments: bool, skip_docstart: bool
+) -> tuple[CodedRows, str | None] | None:
+    """All rows of a file (every column) and what separates cells; None if somebody has to look more closely.
+
+    That is so for anything but UTF-8 in a file by name, for comments before the first row, -DOCSTART- lines, carriage
+    returns, a separator of several bytes, and for whatever is wrong with a file: ``read_columns`` knows the rules and
+    the words for all of these.
+    """
+    from chainfield.kernels.columns import cut_cells
+
+    if not isinstance(path, str | PathLike) or str(path) == "-" or encoding.lower() not in ("utf-8", "utf8"):
+        return None
+    if separator is not None and len(separator.encode()) != 1:
+        return None
+    whole = read_bytes(path).removeprefix(_BOM)
+    if b"\r" in whole or (skip_docstart and _DOCSTART in whole) or not _is_text(whole):
+        return None
+    first = next((line for line in whole.split(b"\n", 1000)[:1000] if line.strip(b" \t")), b"")
+    if not first or (comments and first.startswith(b"#")):
+        return None
+    between = separator if separator is not None else "\t" if b"\t" in first else None
+    cells = first.split(between.encode()) if between is not None else first.replace(b"\t", b" ").split(b" ")
+    n_columns = len(cells) if between is not None else sum(map(bool, cells))
+    if comments and n_columns == 1 and (whole.startswith(b"#") or b"\n#" in whole):
+        return None
+    n_lines = whole.count(b"\n") + 1
+    starts, ends = np.empty(n_lines * n_columns, np.int64), np.empty(n_lines * n_columns, np.int64)
+    offsets = np.empty(n_lines + 1, np.int64)
+    buffer = padded_buffer(whole)
+    code = ord(between) if between is not None else 0
+    n_sentences, n_rows = cut_cells(buffer, len(whole), code, n_columns, comments, starts, ends, offsets)
+    if n_sentences <= 0:
+        return None
+    codes, values = np.empty((n_columns, n_rows), np.int32), []
+    for c, column in enumerate(codes):
+        own = slice(c, n_rows * n_columns, n_columns)
+        table = StringTable()
+        column[:] = table.add(Pieces(buffer, starts[own].copy(), ends[own].copy()))
+        values.append(table.strings())
+    return CodedRows(offsets[: n_sentences + 1].copy(), codes, values), between
+
+
+def _is_text(whole: bytes) -> bool:
+    try:
+        whole.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,129 @@
+"""Numbers for texts: a table that compiled code reads and extends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.parallel import ordered_map
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+
+CHUNK = 1 << 15  # texts that a thread looks up at a time
+PADDING = 8  # bytes behind a buffer that the kernels may read
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Texts as pieces of one buffer of UTF-8: piece i is buffer[starts[i]:ends[i]]."""
+
+    buffer: Bytes
+    starts: Int64
+    ends: Int64
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def decode(self, which: Iterable[int]) -> list[str]:
+        """Some pieces as strings."""
+        whole = self.buffer.tobytes()
+        starts, ends = self.starts, self.ends
+        return [whole[starts[i] : ends[i]].decode("utf-8", "surrogatepass") for i in which]
+
+
+def padded_buffer(whole: bytes) -> Bytes:
+    """Bytes as the kernels read them."""
+    return np.frombuffer(whole + bytes(PADDING), np.uint8)
+
+
+def pieces_of(*columns: Sequence[str], prefixes: Sequence[str] = ("",)) -> Pieces:
+    """Strings laid end to end, one column after the other, each string with its column's prefix in front of it."""
+    texts, lengths = [], []
+    for column, prefix in zip(columns, prefixes, strict=True):
+        if column:
+            text = prefix + prefix.join(column)
+            if text.isascii():
+                texts.append(text.encode("ascii"))
+                lengths.append(np.fromiter(map(len, column), np.int64, len(column)) + len(prefix))
+            else:
+                encoded = [(prefix + s).encode("utf-8", "surrogatepass") for s in column]
+                texts.append(b"".join(encoded))
+                lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+    ends = np.cumsum(np.concatenate(lengths)) if lengths else np.empty(0, np.int64)
+    starts = np.zeros_like(ends)
+    starts[1:] = ends[:-1]
+    return Pieces(padded_buffer(b"".join(texts)), starts, ends)
+
+
+class StringTable:
+    """Distinct texts, numbered in order of first appearance."""
+
+    def __init__(self, strings: Sequence[str] = ()) -> None:
+        self._n = 0
+        self._pool = np.zeros(PADDING, np.uint8)
+        self._first = np.zeros(2, np.int64)
+        self._table = np.zeros((2, 4), np.uint64)
+        if strings:
+            self.add(pieces_of(strings))
+
+    def __len__(self) -> int:
+        return self._n
+
+    def add(self, pieces: Pieces) -> Int32:
+        """The number of each piece; new texts get the next ones."""
+        from chainfield.kernels.strings import intern
+
+        numbers = np.empty(len(pieces), np.int32)
+        at = 0
+        while True:
+            at, self._n = intern(
+                pieces.buffer, pieces.starts, pieces.ends, at, self._n, self._table, self._pool, self._first, numbers
+            )
+            if at == len(pieces):
+                return numbers
+            self._grow(int(pieces.ends[at] - pieces.starts[at]))
+
+    def find(self, pieces: Pieces, n_jobs: int = 1) -> Int32:
+        """The number of each piece, -1 for unknown texts."""
+        from chainfield.kernels.strings import look_up
+
+        numbers = np.empty(len(pieces), np.int32)
+
+        def part(bounds: slice) -> None:
+            ends, out = pieces.ends[bounds], numbers[bounds]
+            look_up(pieces.buffer, pieces.starts[bounds], ends, self._table, self._pool, self._first, out)
+
+        parts = [slice(lo, lo + CHUNK) for lo in range(0, len(pieces), CHUNK)]
+        for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
+            pass
+        return numbers
+
+    def strings(self) -> list[str]:
+        """All texts, by number."""
+        first = self._first[: self._n + 1]
+        whole = self._pool[: first[-1]].tobytes()
+        bounds = first.tolist()
+        if whole.isascii():  # slicing text is cheaper than decoding pieces
+            text = whole.decode("ascii")
+            return [text[a:b] for a, b in pairwise(bounds)]
+        return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+
+    def _grow(self, size: int) -> None:
+        """Make room for as many texts again, and for one of this size."""
+        from chainfield.kernels.strings import rebuild
+
+        room = max(1024, 2 * self._n)  # texts; a place for each, and half as many again
+        pool = np.zeros(max(4096, 2 * (int(self._first[self._n]) + size + PADDING)), np.uint8)
+        used = int(self._first[self._n])
+        pool[:used] = self._pool[:used]
+        first = np.zeros(room + 2, np.int64)
+        first[: self._n + 1] = self._first[: self._n + 1]
+        table = np.zeros((1 << (3 * room // 2).bit_length(), 4), np.uint64)
+        rebuild(self._n, pool, first, table)
+        self._pool, self._first, self._table = pool, first, table

@@ -1,0 +1,79 @@
+"""Column files, cut into cells by compiled code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .jit import kernel
+
+_NEWLINE = 10
+_SPACE = 32
+_TAB = 9
+_HASH = 35
+
+
+@kernel
+def cut_cells(
+    buffer: Any, n: int, separator: int, n_columns: int, comments: bool, starts: Any, ends: Any, offsets: Any
+) -> tuple[int, int]:
+    """Cells of the first n bytes; returns the numbers of sentences and of rows, or -1 if a row has too many or too few.
+
+    separator: the byte between cells; 0 for runs of spaces and tabs. starts, ends (rows · columns,), offsets
+    (sentences + 1,) have room for all lines. With ``comments``, a line that begins with "#" at the start of a sentence
+    is one, unless it has as many cells as the rows.
+    """
+    at = 0
+    n_rows = 0
+    n_sentences = 0
+    offsets[0] = 0
+    while at < n:
+        line = at
+        found = 0
+        first = n_rows * n_columns
+        blank = True
+        inside = False
+        if separator != 0:
+            starts[first] = at
+        while at < n and buffer[at] != _NEWLINE:
+            c = buffer[at]
+            space = c in (_SPACE, _TAB)
+            blank = blank and space
+            if separator != 0:
+                if c == separator:
+                    if found + 1 >= n_columns:
+                        found = n_columns
+                    else:
+                        ends[first + found] = at
+                        found += 1
+                        starts[first + found] = at + 1
+            elif space:
+                if inside and found <= n_columns:
+                    ends[first + found - 1] = at
+                inside = False
+            elif not inside:
+                if found < n_columns:
+                    starts[first + found] = at
+                found += 1
+                inside = True
+            at += 1
+        at += 1
+        if blank:
+            if n_rows > offsets[n_sentences]:
+                n_sentences += 1
+                offsets[n_sentences] = n_rows
+            continue
+        if separator != 0 and found < n_columns:
+            ends[first + found] = at - 1
+            found += 1
+        elif separator != 0:
+            found += 1
+        elif inside and found <= n_columns:
+            ends[first + found - 1] = at - 1
+        if found == n_columns:
+            n_rows += 1
+        elif not (comments and buffer[line] == _HASH and n_rows == offsets[n_sentences]):
+            return -1, n_rows
+    if n_rows > offsets[n_sentences]:
+        n_sentences += 1
+        offsets[n_sentences] = n_rows
+    return n_sentences, n_rows
