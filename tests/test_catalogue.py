@@ -22,7 +22,7 @@ from support.catalogue import (
     slow_loss,
 )
 
-SMOOTH = ("likelihood", "softmax_margin")
+SMOOTH = ("likelihood", "softmax_margin", "piecewise", "pseudolikelihood", "local")
 ROUGH = ("perceptron", "large_margin")
 
 
@@ -100,7 +100,7 @@ def test_full_labels_give_a_convex_loss_and_a_subgradient(space, objective):
 
 
 @pytest.mark.parametrize("labelling", LABELLINGS)
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [*OBJECTIVES, "local"])
 @pytest.mark.parametrize("space", SPACES)
 def test_all_kinds_of_labels(space, objective, labelling):
     for seed in range(2):
@@ -113,7 +113,7 @@ def test_all_kinds_of_labels(space, objective, labelling):
         np.testing.assert_allclose(slope(problem, theta, v, step=step, order=order), gradient @ v, rtol=1e-6, atol=1e-7)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [*OBJECTIVES, "local"])
 def test_labels_that_say_nothing_cost_nothing(objective):
     problem = compose("latent", "all pairs", "free", objective, l2=0.0)
     problem.targets.clamp.table[:] = True
@@ -166,7 +166,7 @@ def test_seen_pairs_are_those_that_occur_together():
     assert len(wanted) < all_pairs(sparse.n_features, 3).n_pairs
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [*OBJECTIVES, "local"])
 @pytest.mark.parametrize(
     ("space", "emission", "transition", "labelling"),
     [

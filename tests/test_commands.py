@@ -842,3 +842,55 @@ def test_choices_are_those_of_the_library() -> None:
     assert choices["decoder"] == list(LinearCRF.decoders)
     choices = {p.name: list(p.type.choices) for p in tag.tag.params if hasattr(p.type, "choices")}
     assert choices["decoder"] == list(DECODERS)
+
+
+@pytest.mark.parametrize("model", ["empirical", "memm"])
+def test_other_models_are_trained_and_used_alike(model: str, tiny: Path) -> None:
+    result = run("train", "tiny.txt", "m.cf", "--model", model)
+    assert result.code == 0, result.stderr
+    assert "Wrote m.cf" in result.stderr
+    tagged = run("tag", "m.cf", "tiny.txt")
+    assert tagged.code == 0, tagged.stderr
+    for options in ((), ("--json",), ("--marginals",), ("--n-best", 2)):
+        assert run("tag", "m.cf", "tiny.txt", *options).code == 0
+    assert run("evaluate", "m.cf", "tiny.txt").code == 0
+    shown = run("show", "m.cf")
+    assert shown.code == 0
+    assert ("EmpiricalCRF" if model == "empirical" else "MEMM") in shown.stdout
+    assert run("show", "m.cf", "--json").code == 0
+
+
+def test_counts_are_added_to_an_older_model(tiny: Path) -> None:
+    text = Path("tiny.txt").read_text(encoding="utf-8")
+    parts = [part + "\n" for part in text.strip().split("\n\n")]
+    Path("a.txt").write_text(parts[0], encoding="utf-8")
+    Path("b.txt").write_text("\n".join(parts[1:]), encoding="utf-8")
+    for oov in ("empirical", "exponential"):
+        common = ("--model", "empirical", "--oov", oov, "--quiet")
+        assert run("train", "tiny.txt", "whole.cf", *common).code == 0
+        assert run("train", "a.txt", "a.cf", *common).code == 0
+        result = run("train", "-", "both.cf", *common, "--add", "a.cf", stdin=Path("b.txt").read_bytes())
+        assert result.code == 0, result.stderr
+        assert run("tag", "both.cf", "tiny.txt").stdout == run("tag", "whole.cf", "tiny.txt").stdout
+    assert run("train", "tiny.txt", "linear.cf", "--quiet", "--max-iter", 2).code == 0
+    refused = ("--model", "empirical", "--add", "linear.cf")
+    assert "no empirical model" in assert_refused("train", "a.txt", "x.cf", *refused)
+
+
+@pytest.mark.parametrize(
+    ("model", "option"),
+    [
+        ("empirical", ("--l1", 1)),
+        ("empirical", ("--trainer", "lbfgs")),
+        ("empirical", ("--order", 2)),
+        ("empirical", ("--dev", "tiny.txt")),
+        ("empirical", ("--seed", 3)),
+        ("memm", ("--objective", "perceptron")),
+        ("memm", ("--no-boundary",)),
+        ("memm", ("--oov", "exponential")),
+        ("linear", ("--add", "tiny.txt")),
+    ],
+)
+def test_options_without_effect_are_refused(model: str, option: tuple, tiny: Path) -> None:
+    told = assert_refused("train", "tiny.txt", "x.cf", "--model", model, *option)
+    assert f"{option[0]} has no effect with --model {model}" in told

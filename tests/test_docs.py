@@ -142,9 +142,10 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-def test_documented_settings_are_those_of_linear_crf() -> None:
-    documented = {name.strip("`"): default.strip("`") for name, default, _ in rows(section("models.md", "`LinearCRF`"))}
-    signature = inspect.signature(chainfield.models.LinearCRF.__init__).parameters
+@pytest.mark.parametrize("model", ["LinearCRF", "EmpiricalCRF"])
+def test_documented_settings_are_those_of_the_models(model: str) -> None:
+    documented = {name.strip("`"): default.strip("`") for name, default, _ in rows(section("models.md", f"`{model}`"))}
+    signature = inspect.signature(getattr(chainfield.models, model).__init__).parameters
     actual = {name: repr(parameter.default) for name, parameter in signature.items() if name != "self"}
     assert documented == actual
     assert list(documented) == list(actual)
@@ -232,10 +233,18 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("kind", MODELS)
+COUNTED = {
+    "empirical": chainfield.models.EmpiricalCRF(),
+    "exponential": chainfield.models.EmpiricalCRF("exponential", scheme="bio"),
+    "memm": chainfield.models.MEMM(max_iter=3),
+}
+
+
+@pytest.mark.parametrize("kind", [*MODELS, *COUNTED])
 def test_documented_tensors_are_those_of_model_files(kind: str, tmp_path: Path) -> None:
-    settings, X = MODELS[kind]
-    chainfield.LinearCRF(max_iter=3, **settings).fit(X, LABELS).save(tmp_path / "m.cf")
+    settings, X = MODELS.get(kind, ({}, ROWS))
+    model = COUNTED[kind] if kind in COUNTED else chainfield.LinearCRF(max_iter=3, **settings)
+    model.fit(X, LABELS).save(tmp_path / "m.cf")
     tensors, config = header(tmp_path / "m.cf")
     documented, text = documented_tensors(), (DOCS / "file_format.md").read_text(encoding="utf-8")
     for name, dtype in tensors.items():

@@ -24,15 +24,17 @@ ALLOWED: dict[str, str] = {
     "potentials": "errors states",
     "inference": "errors kernels states potentials",
     "features": "errors parallel kernels data",
+    "statistics": "errors features",
     "scorers": "errors kernels states potentials features",
     "objectives": "errors states potentials inference",
     "tasks": "errors states potentials",
+    "counting": "errors features tasks",
     "problem": "errors parallel kernels states potentials inference features scorers objectives",
     "trainers": "errors parallel kernels states potentials inference features scorers objectives problem",
     "fitted": "errors parallel spans states potentials inference features scorers tasks",
     "files": "errors states inference features scorers tasks problem trainers fitted",
     "models": "errors parallel spans kernels metrics states potentials inference features scorers objectives tasks "
-    "problem trainers fitted files",
+    "counting problem trainers fitted files",
     "commands": "errors parallel spans data metrics features trainers fitted files models",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.

@@ -25,6 +25,10 @@ from chainfield.scorers import (
     Scorer,
     SparseLinear,
     Transition,
+    UnseenAverage,
+    UnseenExponential,
+    WordRates,
+    Words,
     all_pairs,
     arrange,
     register,
@@ -36,6 +40,14 @@ from chainfield.tasks import Tagging
 from support.catalogue import compose, draw_theta
 
 RNG = np.random.default_rng(0)
+
+
+def whole(*numbers):
+    return np.array(numbers, np.int32)
+
+
+ENTRIES = (whole(0, 1), whole(1, 0), np.array([2.0, 1.0]))
+SAMPLES = (whole(0, 1), whole(1, 0), whole(2), whole(0, 1), whole(1, 0), np.array([2.0, 1.0]))
 PAIRS = arrange(pairs_from_codes(np.array([0, 1, 3, 5, 6, 7, 12, 17]), 3, 6), 6)[0]
 OURS = {
     "SparseLinear": SparseLinear(PAIRS, 6),
@@ -43,6 +55,10 @@ OURS = {
     "Boundary": Boundary(4, name="ends"),
     "Transition": Transition(np.array([0, -1, 1, 1], np.int32)),
     "EdgeFeatures": EdgeFeatures(all_pairs(2, 2), np.array([0, 0, 1], np.int32)),
+    "Words": Words(*ENTRIES, 3, 2),
+    "UnseenAverage": UnseenAverage(*SAMPLES, 3, 2, counted="tokens"),
+    "UnseenExponential": UnseenExponential(*SAMPLES, 3, 2, pairs=all_pairs(3, 2)),
+    "WordRates": WordRates(*ENTRIES, whole(1, 0), whole(1), np.ones(1), whole(), 3, 2),
 }
 
 

@@ -51,6 +51,9 @@ EXAMPLES = [
     ("match:\\d\\d", "a1998", "19"),
     ("match:\\d", "abc", ""),
     ("match::", "a:b", ":"),
+    ("has:^\\d", "2nd", "1"),
+    ("has:ing$", "string", "1"),
+    ("has:ing$", "strings", None),
 ]
 
 

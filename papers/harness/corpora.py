@@ -73,3 +73,23 @@ CONLL2000 = Corpus(
     layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
     licence="none stated; the text is Penn Treebank (LDC, Dow Jones): for benchmarks only, not to be passed on",
 )
+
+BROWN = Corpus(
+    name="brown",
+    files=("ca01", "cr09", "cats.txt"),
+    about="Brown corpus: 500 files ca01 … cr09, word/tag text, 57,340 sentences",
+    source="NLTK's data, package brown (corpora/brown.zip of github.com/nltk/nltk_data); "
+    "python -m nltk.downloader brown fetches it",
+    layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
+    licence="redistribution permitted, for non-commercial purposes",
+)
+
+CONLL2002 = Corpus(
+    name="conll2002",
+    files=("ned.train", "ned.testa", "ned.testb"),
+    about="CoNLL-2002 named entities, Dutch: 15,806 / 2,895 / 5,195 sentences; word, POS, entity (IOB2)",
+    source="NLTK's data, package conll2002 (corpora/conll2002.zip of github.com/nltk/nltk_data); "
+    "python -m nltk.downloader conll2002 fetches it",
+    layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
+    licence="research in the context of the CoNLL-2002 shared task only; not to be passed on",
+)

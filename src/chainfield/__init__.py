@@ -14,22 +14,28 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .data.columns import read_columns
     from .data.corpus import load_corpus
+    from .data.stream import stream_corpus
     from .features.template import load_template, parse_template
     from .metrics import evaluate
-    from .models import LinearCRF, load
+    from .models import MEMM, EmpiricalCRF, LinearCRF, load
 
 # Names are imported when they are first used: ``import chainfield`` and ``chainfield --help`` stay instant.
 _WHERE = {
+    "MEMM": "chainfield.models",
+    "EmpiricalCRF": "chainfield.models",
     "LinearCRF": "chainfield.models",
     "load": "chainfield.models",
     "load_corpus": "chainfield.data.corpus",
     "read_columns": "chainfield.data.columns",
+    "stream_corpus": "chainfield.data.stream",
     "load_template": "chainfield.features.template",
     "parse_template": "chainfield.features.template",
     "evaluate": "chainfield.metrics",
 }
 
 __all__ = [
+    "MEMM",
+    "EmpiricalCRF",
     "LinearCRF",
     "__version__",
     "evaluate",
@@ -38,6 +44,7 @@ __all__ = [
     "load_template",
     "parse_template",
     "read_columns",
+    "stream_corpus",
 ]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from chainfield.features.batch import Batch, Sparse
-from chainfield.objectives import Targets, objective_named
+from chainfield.objectives import LocalLikelihood, Piecewise, PseudoLikelihood, Targets, objective_named
 from chainfield.potentials import Clamp, Potentials, clamp_labels, clamp_sets
 from chainfield.problem import Problem
 from chainfield.scorers import (
@@ -195,7 +195,7 @@ def compose(
     batch = draw_batch(rng, list(lengths))
     clamp = LABELLINGS[labelling](rng, space, draw_labels(rng, space, list(lengths)))
     chain = Chain(space, emissions(emission, space, batch, clamp), transitions(transition, space, rng))
-    chosen = objective_named(objective)
+    chosen = LocalLikelihood() if objective == "local" else objective_named(objective)
     cost = label_cost(space, clamp.table, MARGIN) if chosen.uses_cost else None
     targets = Targets(clamp, rng.uniform(0.5, 2.0, len(lengths)), cost)
     shift = rng.normal(size=space.n_rows) if offset else None
@@ -252,6 +252,11 @@ def slow_loss(problem: Problem, theta: np.ndarray) -> float:
     scored = slow_potentials(problem.chain, theta, problem.batch)
     node = scored.node if problem.offset is None else scored.node + problem.offset
     free = node if targets.cost is None else node + targets.cost[targets.clamp.index]
+    special = {Piecewise: slow_pieces, PseudoLikelihood: slow_openings, LocalLikelihood: slow_steps}
+    if type(problem.objective) in special:
+        shifted, loss = Potentials(node, scored.edge, scored.offsets), special[type(problem.objective)]
+        terms = [w * loss(space, shifted, targets.clamp, s) for s, w in enumerate(targets.weight)]
+        return sum(terms) + problem.l2 * float(theta @ theta)
     gather = enumeration.log_sum if problem.objective.how == "sum" else max
     allowed = targets.clamp.table[targets.clamp.index]
     total = 0.0
@@ -265,3 +270,62 @@ def slow_loss(problem: Problem, theta: np.ndarray) -> float:
         ]
         total += weight * (gather([p.score for p in above]) - gather([p.score for p in below]))
     return total + problem.l2 * float(theta @ theta)
+
+
+def slow_pieces(space: StateSpace, scores: Potentials, clamp: Clamp, s: int) -> float:
+    """Every step with the position it leads to: all edges against those that a path with these labels can take."""
+    lo, hi = int(scores.offsets[s]), int(scores.offsets[s + 1])
+    allowed = clamp.table[clamp.index]
+    paths = [
+        path
+        for path in enumeration.paths(space, scores, s)
+        if all(allowed[lo + t, space.row_of[k]] for t, k in enumerate(path.states))
+    ]
+    total = 0.0
+    for t in range(lo, hi):
+        every, agreeing = [], []
+        for e in range(space.n_states if t == lo else space.n_edges):
+            j = e if t == lo else int(space.dst[e])
+            if (t == lo and not space.start[j]) or (t == hi - 1 and not space.end[j]):
+                continue
+            value = float(scores.node[t, space.row_of[j]]) + (0.0 if t == lo else float(scores.edge[t, e]))
+            every.append(value)
+            if any(e == (path.states[0] if t == lo else path.edges[t - lo - 1]) for path in paths):
+                agreeing.append(value)
+        total += enumeration.log_sum(every) - enumeration.log_sum(agreeing)
+    return total
+
+
+def slow_openings(space: StateSpace, scores: Potentials, clamp: Clamp, s: int) -> float:
+    """All paths that agree with every label but one, against those that agree with all."""
+    lo, hi = int(scores.offsets[s]), int(scores.offsets[s + 1])
+    allowed = clamp.table[clamp.index][lo:hi]
+    paths = enumeration.paths(space, scores, s)
+
+    def gathered(skip: int | None) -> float:
+        rows = [[space.row_of[k] for k in path.states] for path in paths]
+        fits = [all(allowed[t, r] for t, r in enumerate(own) if t != skip) for own in rows]
+        return enumeration.log_sum([p.score for p, fit in zip(paths, fits, strict=True) if fit])
+
+    return sum(gathered(t) - gathered(None) for t in range(hi - lo) if not allowed[t].all())
+
+
+def slow_steps(space: StateSpace, scores: Potentials, clamp: Clamp, s: int) -> float:
+    """The product of locally normalised steps, summed over the paths that agree with the labels."""
+    lo, hi = int(scores.offsets[s]), int(scores.offsets[s + 1])
+    if lo == hi:
+        return 0.0
+    allowed = clamp.table[clamp.index]
+    begin = enumeration.log_sum([float(scores.node[lo, space.row_of[k]]) for k in np.flatnonzero(space.start)])
+    found = []
+    for path in enumeration.paths(space, scores, s):
+        if all(allowed[lo + t, space.row_of[k]] for t, k in enumerate(path.states)):
+            value = float(scores.node[lo, space.row_of[path.states[0]]]) - begin
+            for t, e in enumerate(path.edges, lo + 1):
+                ways = {
+                    int(w): float(scores.edge[t, w] + scores.node[t, space.row_of[space.dst[w]]])
+                    for w in np.flatnonzero(space.src == space.src[e])
+                }
+                value += ways[e] - enumeration.log_sum(list(ways.values()))
+            found.append(value)
+    return -enumeration.log_sum(found)

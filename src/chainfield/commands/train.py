@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import time
 from contextlib import ExitStack
@@ -12,16 +13,18 @@ import click
 
 from .options import check_output, jobs, reading, reading_arguments
 
-_OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin"]
+_MODELS = ["linear", "empirical", "memm"]
+_OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise", "pseudolikelihood"]
 _TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca"]
 _DECODERS = ["viterbi", "posterior"]
+_OOV = ["empirical", "exponential"]
 _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 
 
 @click.command()
 @click.argument("data", type=click.Path())
 @click.argument("output", type=click.Path(path_type=Path))
-@click.option("--model", type=click.Choice(["linear"]), default="linear", show_default=True, help="Kind of model.")
+@click.option("--model", type=click.Choice(_MODELS), default="linear", show_default=True, help="Kind of model.")
 @click.option("--template", type=click.Path(), help="Feature templates (CRF++, Wapiti or chainfield syntax).")
 @click.option("--dev", type=click.Path(), help="Development data: the best parameters on them are kept.")
 @click.option("--patience", type=int, help="With --dev: stop after so many iterations without a better score.")
@@ -44,6 +47,8 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--forbid", multiple=True, metavar="FROM,TO", help="Forbid a transition; may be repeated.")
 @click.option("--class-weight", help='"balanced", or JSON such as \'{"B-PER": 2}\'.')
 @click.option("--decoder", type=click.Choice(_DECODERS), default="viterbi", show_default=True, help="How tag decodes.")
+@click.option("--oov", type=click.Choice(_OOV), default="empirical", show_default=True, help="Empirical: unseen words.")
+@click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
 @click.option("--label-column", type=int, default=-1, show_default=True, help="Column of the label, from 0 or -1.")
 @click.option("--unknown", help="Sign that marks an unknown label (partly labelled data).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
@@ -64,6 +69,7 @@ def train(data: str, output: Path, **options: Any) -> None:
     from chainfield.files.container import is_container
 
     check_output(output, data, options["dev"], options["template"])
+    _check_options(click.get_current_context(), options["model"])
     check_writable(output)
     if output.exists() and output.stat().st_size and not is_container(output):
         raise ConfigError(
@@ -80,6 +86,11 @@ def train(data: str, output: Path, **options: Any) -> None:
     )
     columns = {"label_column": options["label_column"], "unknown": options["unknown"], **reading_options}
     estimator = _estimator(options)
+    if options["model"] == "empirical":
+        from .counting import count
+
+        count(estimator, data, output, options, columns)
+        return
     corpus = load_corpus(data, **columns)
     dev = load_corpus(options["dev"], **columns) if options["dev"] else None
     if dev is not None and len(dev.rows[0][0]) != len(corpus.rows[0][0]):
@@ -138,31 +149,61 @@ def _estimator(options: dict[str, Any]) -> Any:
             weight = json.loads(weight)
         except ValueError:
             raise ConfigError(f'--class-weight {weight}: give "balanced" or a JSON object.') from None
-    return MODELS[options["model"]](
-        order=int(options["order"]),
-        objective=options["objective"],
-        trainer=options["trainer"],
-        l1=options["l1"],
-        l2=options["l2"],
-        max_iter=options["max_iter"],
-        tol=options["tol"],
-        learning_rate=options["learning_rate"],
-        batch_size=options["batch_size"],
-        average_from=options["average_from"],
-        margin=options["margin"],
-        patience=options["patience"],
-        template=as_template(options["template"]) if options["template"] else None,
-        min_count=options["min_count"],
-        all_features=options["all_features"],
-        all_transitions=not options["seen_transitions"],
-        boundary=not options["no_boundary"],
-        scheme=options["scheme"],
-        forbidden=forbidden or None,
-        class_weight=weight,
-        decoder=options["decoder"],
-        random_state=options["seed"],
-        n_jobs=options["jobs"],
-    )
+    settings = {
+        name: options[option]
+        for option, name in _SETTINGS.items()
+        if name in inspect.signature(MODELS[options["model"]].__init__).parameters
+    }
+    own = {
+        "order": int(options["order"]),
+        "template": as_template(options["template"]) if options["template"] else None,
+        "all_transitions": not options["seen_transitions"],
+        "boundary": not options["no_boundary"],
+        "forbidden": forbidden or None,
+        "class_weight": weight,
+    }
+    if options["model"] == "empirical" and settings["l2"] is None:
+        del settings["l2"]  # its own default
+    known = inspect.signature(MODELS[options["model"]].__init__).parameters
+    return MODELS[options["model"]](**settings, **{name: value for name, value in own.items() if name in known})
+
+
+# Options that are settings of models as they stand; the names of the settings.
+_SETTINGS = {
+    **{
+        name: name
+        for name in (
+            "objective", "trainer", "l1", "l2", "margin", "max_iter", "tol", "learning_rate", "batch_size",
+            "average_from", "patience", "min_count", "all_features", "scheme", "decoder", "oov",
+        )
+    },
+    "seed": "random_state",
+    "jobs": "n_jobs",
+}  # fmt: skip
+# Options that mean something for models that have a setting, or are fitted in a way, that not all of them have.
+_NEED = {
+    "order": "order",
+    "seen_transitions": "all_transitions",
+    "no_boundary": "boundary",
+    "class_weight": "class_weight",
+    "patience": "trainer",
+    "dev": "trainer",
+    "resume": "trainer",
+    "log": "trainer",
+    "add": "oov",
+}
+
+
+def _check_options(context: click.Context, model: str) -> None:
+    """Refuse options that were given but mean nothing for a model."""
+    from chainfield.errors import ConfigError
+    from chainfield.models import MODELS
+
+    known = inspect.signature(MODELS[model].__init__).parameters
+    for option, setting in {**_SETTINGS, **_NEED}.items():
+        given = context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
+        if given and setting not in known:
+            raise ConfigError(f"--{option.replace('_', '-')} has no effect with --model {model}; leave it out.")
 
 
 def _summary(estimator: Any, output: Path, seconds: float, interrupted: bool, checkpoint: Path) -> None:

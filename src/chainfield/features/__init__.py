@@ -5,6 +5,7 @@ from .columns_map import TemplateFeatures
 from .map import FeatureMap
 from .named import NamedFeatures
 from .numbers import DenseFeatures, SparseFeatures
+from .spelling import lafferty_template, spelling_template
 from .template import Template, TemplateSet, load_template, parse_template
 from .text import text_template
 
@@ -18,7 +19,9 @@ __all__ = [
     "Template",
     "TemplateFeatures",
     "TemplateSet",
+    "lafferty_template",
     "load_template",
     "parse_template",
+    "spelling_template",
     "text_template",
 ]

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from chainfield.errors import ConfigError
 from chainfield.features.wapiti_regex import compile_regex, first_match, is_matched
@@ -28,9 +28,19 @@ class Transform:
     def __post_init__(self) -> None:
         _function_of(self.name, self.argument)
 
+    @cached_property
+    def _function(self) -> _Function:
+        return _function_of(self.name, self.argument)
+
     def __call__(self, value: str) -> str | None:
         """Apply the transform to one value; None means that the feature is absent."""
-        return _function_of(self.name, self.argument)(value)
+        return self._function(value)
+
+    def __getstate__(self) -> dict[str, str]:  # functions cannot be pickled
+        return {"name": self.name, "argument": self.argument}
+
+    def __setstate__(self, state: dict[str, str]) -> None:
+        self.__dict__.update(state)
 
     @property
     def text(self) -> str:
@@ -111,11 +121,17 @@ def _match(argument: str) -> _Function:
     return lambda value: first_match(argument, value)
 
 
+def _has(argument: str) -> _Function:
+    search = compile_regex(argument).search
+    return lambda value: "1" if search(value.encode("utf-8", "surrogatepass")) else None
+
+
 _WITH_ARGUMENT: dict[str, Callable[[str], _Function]] = {
     "prefix": _prefix,
     "suffix": _suffix,
     "test": _test,
     "match": _match,
+    "has": _has,
 }
 
 TRANSFORM_NAMES = (*_PLAIN, *_WITH_ARGUMENT)

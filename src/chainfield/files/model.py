@@ -23,7 +23,8 @@ from .parts import chain_from_parts, chain_to_parts, check_chain, within
 from .values import from_json, to_json
 
 KIND = "model"
-VERSION = 2  # 1: taggers only, decoded by Viterbi
+VERSION = 3  # 1: taggers only, decoded by Viterbi; 3: steps may be normalised. Files have the least that they need.
+PLAIN_VERSION = 2
 MAPS: dict[str, type[FeatureMap]] = {
     m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures)
 }
@@ -45,7 +46,7 @@ def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict
     }
     if isinstance(model, Tagger):
         config["decoder"] = model.decoder
-    write_container(path, KIND, VERSION, config, arrays)
+    write_container(path, KIND, VERSION if model.chain.normalised else PLAIN_VERSION, config, arrays)
 
 
 def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:

@@ -43,7 +43,7 @@ def space_from_parts(config: dict[str, Any], arrays: Arrays) -> StateSpace:
 
 def chain_to_parts(chain: Chain) -> tuple[dict[str, Any], Arrays]:
     """Space and scorers."""
-    config: dict[str, Any] = {}
+    config: dict[str, Any] = {"normalised": True} if chain.normalised else {}
     arrays: Arrays = {}
     config["space"], own = space_to_parts(chain.space)
     arrays.update({f"space.{k}": v for k, v in own.items()})
@@ -63,7 +63,10 @@ def chain_from_parts(config: dict[str, Any], arrays: Arrays) -> Chain:
         return tuple(scorer_from_parts(c, within(arrays, f"scorer.{c['name']}.")) for c in config[group])
 
     space = space_from_parts(config["space"], within(arrays, "space."))
-    return Chain(space, scorers("emissions"), scorers("transitions"))
+    normalised = config.get("normalised", False)
+    if not isinstance(normalised, bool):
+        raise ValueError("whether steps are normalised is not said")
+    return Chain(space, scorers("emissions"), scorers("transitions"), normalised=normalised)
 
 
 def check_chain(chain: Chain, features: FeatureMap) -> None:

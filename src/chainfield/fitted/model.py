@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
 from chainfield.features.map import FeatureMap
-from chainfield.inference import clamped_path, log_partition, marginals, score_paths, viterbi
+from chainfield.inference import best_paths, clamped_path, log_partition, marginals, score_paths, viterbi
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp, How, Potentials
 from chainfield.scorers import Chain, Scorer
@@ -56,9 +56,25 @@ class FittedModel:
         """How many weights there are, without the places that only fill up full features."""
         return sum(scorer.n_weights() for scorer in self.chain.scorers)
 
-    def potentials(self, batch: Batch) -> Potentials:
-        """The scores of a batch."""
-        return self.chain.potentials(self.params, batch, self.how)[0]
+    def potentials(self, batch: Batch, clamp: Clamp | None = None) -> Potentials:
+        """The scores of a batch; ``clamp`` excludes what disagrees with what is known.
+
+        A chain may exclude labels by itself. Where it leaves a sequence without a path, it is relaxed there.
+        """
+        found = self.chain.potentials(self.params, batch, self.how)[0]
+        found = found if clamp is None else clamp.apply(found)
+        relaxed = self.chain.relaxed
+        if relaxed is None:
+            return found
+        lost = np.flatnonzero(best_paths(self.chain.space, found).score == -np.inf)
+        for s in lost.tolist():
+            at = slice(int(batch.offsets[s]), int(batch.offsets[s + 1]))
+            softer = relaxed.potentials(self.params, batch.window(s, s + 1), self.how)[0]
+            softer = softer if clamp is None else clamp[at].apply(softer)
+            found.node[at] = softer.node
+            if not found.shared:
+                found.edge[at] = softer.edge
+        return found
 
     def log_likelihood(self, sequences: Sequence[Any], targets: Sequence[Any]) -> Float:
         """(S,) log-probabilities of what (possibly partial) targets say; -inf where they break the rules."""
@@ -83,9 +99,8 @@ class FittedModel:
 
         def block(bounds: tuple[int, int]) -> R:
             lo, hi = bounds
-            potentials = self.potentials(batch.window(lo, hi))
-            if clamp is not None:
-                potentials = clamp[slice(batch.offsets[lo], batch.offsets[hi])].apply(potentials)
+            part = None if clamp is None else clamp[slice(batch.offsets[lo], batch.offsets[hi])]
+            potentials = self.potentials(batch.window(lo, hi), part)
             try:
                 return function(potentials)
             except NoPathError as error:

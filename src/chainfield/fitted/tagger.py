@@ -15,6 +15,7 @@ from chainfield.potentials import Potentials
 from chainfield.tasks import Tagging
 
 from .model import FittedModel, Float, cut
+from .quick import quick_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,9 @@ class Tagger(FittedModel):
     def decode(self, batch: Batch, given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The same for sequences that are encoded already."""
         decoder = decoder_named(self.decoder)
+        quick = quick_labels(self, batch, given) if self.decoder == "viterbi" else None
+        if quick is not None:
+            return self.task.decode(quick, batch.offsets)
         parts = self.map(lambda p: decoder(self.chain.space, p), batch, given)
         return self.task.decode(np.concatenate(parts or [np.empty(0, np.int32)]), batch.offsets)
 

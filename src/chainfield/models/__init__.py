@@ -4,18 +4,22 @@ from chainfield.fitted import Classifier, Tagger
 
 from .base import SequenceModel
 from .classifying import ClassifyingModel
+from .empirical_crf import EmpiricalCRF
 from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
+from .memm import MEMM
 from .tagging import TaggingModel
 
 __all__ = [
+    "MEMM",
     "MODELS",
     "ChainClassifier",
     "ChainEstimator",
     "ChainTagger",
     "Classifier",
     "ClassifyingModel",
+    "EmpiricalCRF",
     "LinearCRF",
     "SequenceModel",
     "Tagger",

@@ -90,6 +90,10 @@ class ChainEstimator(SequenceModel):
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         """The scorers of these hyper-parameters, and how far from zero they start."""
 
+    def _objective(self) -> Objective:
+        """What training minimises."""
+        return objective_named(self.objective)
+
     def fit(
         self: M,
         X: Any,
@@ -138,7 +142,7 @@ class ChainEstimator(SequenceModel):
         options: Run,
     ) -> None:
         check_settings(self)
-        objective = objective_named(self.objective)
+        objective = self._objective()
         name, trainer = self._trainer(objective, options.partial)
         # A copy: the fitted model stays as it is, whatever happens on the way to the next one.
         features = choose_map(sequences, self.template) if previous is None else copy.deepcopy(previous.features)

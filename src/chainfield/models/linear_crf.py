@@ -22,14 +22,14 @@ class LinearCRF(ChainTagger):
     ----------
     order : 1 or 2
         How many labels back a label sees.
-    objective : "likelihood", "perceptron", "large_margin" or "softmax_margin"
+    objective : "likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise" or "pseudolikelihood"
         What training minimises.
     trainer : "auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop" or "sdca"
         How. "auto": a few stochastic passes, then L-BFGS (OWL-QN with l1) until the objective is within about
         ``tol`` = 1e-3 of its optimum; averaged stochastic steps for objectives that are not smooth.
     l1, l2 : float
-        The penalty is l1 · ‖w‖₁ + l2 · ‖w‖² (CRFsuite's c1 and c2). l2 None: 0.5 for the smooth objectives
-        (likelihood, softmax_margin), 0 for the others, which averaging regularises.
+        The penalty is l1 · ‖w‖₁ + l2 · ‖w‖² (CRFsuite's c1 and c2). l2 None: 0 for perceptron and
+        large_margin, which averaging regularises, 0.5 for the others.
     max_iter, tol, learning_rate, batch_size
         None: the trainer's own defaults. An iteration of an online trainer is a pass over the data.
     average_from : int, optional

@@ -11,10 +11,12 @@ from chainfield.files.values import from_json
 from chainfield.parallel import count_jobs
 
 from .base import SequenceModel
+from .empirical_crf import EmpiricalCRF
 from .linear_crf import LinearCRF
+from .memm import MEMM
 
 #: Models by the name that the command line gives them; files name them by their class.
-MODELS: dict[str, type[SequenceModel]] = {"linear": LinearCRF}
+MODELS: dict[str, type[SequenceModel]] = {"linear": LinearCRF, "empirical": EmpiricalCRF, "memm": MEMM}
 
 
 def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> Any:

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from chainfield.errors import ConfigError
-from chainfield.objectives import objective_named
 
 
 def check_settings(model: Any) -> None:
     """Refuse hyper-parameters that make no sense, before any work is done."""
-    objective_named(model.objective)
+    model._objective()
     check_decoder(model)
 
     def demand(name: str, low: float, kinds: Any, optional: bool, strict: bool = False) -> None:

@@ -1,6 +1,19 @@
 """Objectives: from scores and known labels to a loss and its gradient."""
 
-from .contrast import OBJECTIVES, Contrast, objective_named
+from .catalogue import OBJECTIVES, objective_named
+from .contrast import Contrast
+from .local import LocalLikelihood
 from .objective import Objective, Targets
+from .piecewise import Piecewise
+from .pseudolikelihood import PseudoLikelihood
 
-__all__ = ["OBJECTIVES", "Contrast", "Objective", "Targets", "objective_named"]
+__all__ = [
+    "OBJECTIVES",
+    "Contrast",
+    "LocalLikelihood",
+    "Objective",
+    "Piecewise",
+    "PseudoLikelihood",
+    "Targets",
+    "objective_named",
+]

@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
-from chainfield.errors import ConfigError, NoPathError
+from chainfield.errors import NoPathError
 from chainfield.inference import Paths, add_path, add_posteriors, viterbi
 from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
@@ -59,18 +59,3 @@ class Contrast(Objective):
             return add_posteriors(space, potentials, weight, into)
         best: Paths = viterbi(space, potentials)
         return add_path(space, potentials, best, weight, into)
-
-
-OBJECTIVES: dict[str, Contrast] = {
-    "likelihood": Contrast("sum"),
-    "perceptron": Contrast("max"),
-    "large_margin": Contrast("max", uses_cost=True),
-    "softmax_margin": Contrast("sum", uses_cost=True),
-}
-
-
-def objective_named(name: str) -> Objective:
-    """One of the objectives that have a name."""
-    if name not in OBJECTIVES:
-        raise ConfigError(f"Unknown objective {name!r}; choose one of {', '.join(OBJECTIVES)}.")
-    return OBJECTIVES[name]

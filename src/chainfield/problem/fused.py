@@ -157,7 +157,7 @@ def fuse(problem: Problem) -> Fused | None:
         [(name, table) for name, (part, table) in parts if part == wanted] for wanted in ("pairs", "boundary", "ties")
     )
     fits = len(sparse) == 1 and len(boundary) <= 1 and len(moves) <= 2 and isinstance(problem.objective, Contrast)
-    if not fits or len(sparse) + len(boundary) + len(moves) < len(chain.scorers) or data is None:
+    if chain.normalised or not fits or len(sparse) + len(boundary) + len(moves) < len(chain.scorers) or data is None:
         return None
     at, n = {}, 0
     for name, shape in chain.shapes.items():

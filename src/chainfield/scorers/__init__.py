@@ -9,6 +9,9 @@ from .pairs import Pairs, all_pairs, arrange, seen_pairs
 from .scorer import Params, Pullback, Scorer
 from .storing import SCORERS, register
 from .transition import Transition, compact_ties
+from .unseen import UnseenAverage, UnseenExponential
+from .word_rates import WordRates
+from .words import Words
 
 __all__ = [
     "SCORERS",
@@ -24,7 +27,11 @@ __all__ = [
     "Share",
     "SparseLinear",
     "Transition",
+    "UnseenAverage",
+    "UnseenExponential",
     "Weight",
+    "WordRates",
+    "Words",
     "all_pairs",
     "arrange",
     "compact_ties",

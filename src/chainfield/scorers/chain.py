@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How, Potentials
+from chainfield.potentials.normalising import normalise
 from chainfield.states import StateSpace
 
 from .scorer import Float, Scorer
@@ -30,6 +31,8 @@ class Chain:
     transitions: tuple[Scorer, ...]
     #: Deviation of the random numbers that are added to the scorers' start: hidden states that start alike stay alike.
     start_scale: float = 0.0
+    #: Whether scores become log-probabilities of steps, given the state before (a maximum-entropy Markov model).
+    normalised: bool = False
 
     def __post_init__(self) -> None:
         names = [scorer.name for scorer in self.scorers]
@@ -85,8 +88,25 @@ class Chain:
 
     @cached_property
     def per_position(self) -> bool:
-        """Whether some transition gives every position its own edge scores."""
-        return any(t.per_position for t in self.transitions)
+        """Whether every position has its own edge scores."""
+        return self.normalised or any(t.per_position for t in self.transitions)
+
+    @cached_property
+    def relaxed(self) -> Chain | None:
+        """The same chain with scorers that exclude nothing; None if they are so already."""
+        softer = [scorer.relaxed() for scorer in self.scorers]
+        if all(scorer is None for scorer in softer):
+            return None
+        scorers = tuple(own if soft is None else soft for own, soft in zip(self.scorers, softer, strict=True))
+        n = len(self.emissions)
+        return replace(self, emissions=scorers[:n], transitions=scorers[n:])
+
+    def nodes(self, params: Parameters, batch: Batch, how: How) -> Float:
+        """(N, R) node scores alone."""
+        node = np.zeros((batch.n_positions, self.space.n_rows))
+        for scorer in self.emissions:
+            scorer.forward(_own(params, scorer), batch, how, node)
+        return node
 
     def potentials(
         self, params: Parameters, batch: Batch, how: How
@@ -94,7 +114,8 @@ class Chain:
         """Scores of a batch and the way back: pullback(d_potentials, into, scale)."""
         n = batch.n_positions
         node = np.zeros((n, self.space.n_rows))
-        edge = np.zeros((n if self.per_position else 1, self.space.n_edges))
+        own_edges = any(t.per_position for t in self.transitions)
+        edge = np.zeros((n if own_edges else 1, self.space.n_edges))
         ways = [
             (s, scores is node, s.forward(_own(params, s), batch, how, scores))
             for group, scores in ((self.emissions, node), (self.transitions, edge))
@@ -105,7 +126,11 @@ class Chain:
             for scorer, is_node, way in ways:
                 way(d.node if is_node else d.edge, _own(into, scorer), scale)
 
-        return Potentials(node, edge, batch.offsets), pullback
+        raw = Potentials(node, edge, batch.offsets)
+        if not self.normalised:
+            return raw, pullback
+        found, back = normalise(self.space, raw)
+        return found, lambda d, into, scale: pullback(back(d), into, scale)
 
     def blocks(self, offsets: NDArray[np.int64], lo: int, hi: int) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""

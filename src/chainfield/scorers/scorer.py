@@ -98,6 +98,23 @@ class Scorer(ABC):
             for name in self.shapes():
                 ours[name][...] = theirs[name]
 
+    # ---- prediction ----------------------------------------------------------------------------------------------
+
+    def relaxed(self) -> Scorer | None:
+        """A scorer with the same parameters that excludes nothing, for sequences in which this one leaves no path.
+
+        None: it never gives a score of -inf.
+        """
+        return None
+
+    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[NDArray[np.int32], Float] | None:
+        """For a transition that knows a way to the best path without filling all edge scores.
+
+        The best rows (N,) and the score of each sequence (S,), -inf where there is no path; exactly those that Viterbi
+        finds with this transition alone. None: there is no such way.
+        """
+        return None
+
     # ---- inspection ----------------------------------------------------------------------------------------------
 
     def n_weights(self) -> int:

@@ -1,0 +1,8 @@
+"""Counting: tables of what occurred with what, which can be added up and taken apart again."""
+
+from .counts import Counts
+from .forms import Forms
+from .table import Table, tabulate
+from .tally import Tally
+
+__all__ = ["Counts", "Forms", "Table", "Tally", "tabulate"]

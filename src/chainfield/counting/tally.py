@@ -1,0 +1,201 @@
+"""Counting sequences as they come: a chunk at a time, each event a number, each number counted by sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import ConfigError
+from chainfield.features.batch import Sparse
+
+from .counts import MOST_LABELS, Counts, join_entries, join_label, split_entries, split_label
+from .forms import Forms, no_forms
+from .table import Float, Int, Table, empty_table, tabulate
+
+# Tables of chunks are kept apart until they are worth adding up: a table is merged with one that is not much larger.
+GROWTH = 2
+
+
+class Tally:
+    """Counts chunks of sequences. ``learn`` gives the features of some rows; it is asked once for every distinct row,
+    when the counts are asked for, if rows can be told apart by themselves (``alone``), and else for every chunk.
+
+    Memory grows with the number of distinct rows, tagged words and pairs of tagged words, not with that of tokens.
+    """
+
+    def __init__(self, learn: Callable[[Sequence[Any]], Sparse], *, alone: bool, labels: Iterable[Any] = ()) -> None:
+        self._learn = learn
+        self._alone = alone
+        self._labels: dict[Any, int] = {label: i for i, label in enumerate(labels)}
+        self._rows: dict[Any, int] = {}  # distinct rows, or nothing if forms are numbered chunk by chunk
+        self._shapes: set[Any] = set()
+        self._forms = no_forms()
+        self._n_described = 0  # rows whose features are known already
+        self._piles: dict[str, list[Table]] = {"samples": [], "pairs": []}
+        self._entries: Int = np.empty(0, np.int64)  # codes row (or observation) and label, ascending
+        self._entry_numbers: Int = np.empty(0, np.int64)
+
+    def add(self, sequences: Sequence[Any], targets: Sequence[Any], weights: Float | None = None) -> None:
+        """Count some sequences; positions whose label is None (or a set of several) are left out."""
+        lengths = np.fromiter(map(len, targets), np.int64, len(targets))
+        kept = lengths > 0
+        lengths = lengths[kept]
+        if not len(lengths):
+            return
+        ends = np.cumsum(lengths)
+        label = self._label_numbers(targets, int(ends[-1]))
+        form, observation = self._form_numbers(sequences)
+        weight = None if weights is None else np.repeat(weights[kept], lengths)
+        known = label >= 0
+        self._count("samples", join_label(form, label), known, weight)
+        both = known[1:] & known[:-1] & (observation[1:] >= 0) & (observation[:-1] >= 0)
+        both[ends[:-1] - 1] = False
+        entry = self._number_entries(join_label(observation, label), known & (observation >= 0))
+        self._count("pairs", join_entries(entry[:-1], entry[1:]), both, None if weight is None else weight[1:])
+
+    def _label_numbers(self, targets: Sequence[Any], n: int) -> Int:
+        """(N,) the numbers of the labels; -1 where one is not known."""
+        from chainfield.tasks.labels import plain_label
+
+        flat = list(chain.from_iterable(targets))
+        try:
+            return np.fromiter(map(self._labels.__getitem__, flat), np.int64, n)
+        except (KeyError, TypeError):
+            pass
+        number: dict[Any, int] = {}
+        try:
+            distinct = dict.fromkeys(flat)
+        except TypeError:  # a set cannot be hashed; of several labels, none is known
+            flat = [frozenset(label) if isinstance(label, set) else label for label in flat]
+            flat = [plain_label(label) for label in flat]
+            distinct = dict.fromkeys(flat)
+        for label in distinct:
+            own = plain_label(label)
+            if isinstance(own, frozenset):
+                own = plain_label(next(iter(own))) if len(own) == 1 else None
+            number[label] = -1 if own is None else self._labels.setdefault(own, len(self._labels))
+        if len(self._labels) > MOST_LABELS:
+            raise ConfigError(f"There are more than {MOST_LABELS} labels; is the label in another column?")
+        return np.fromiter(map(number.__getitem__, flat), np.int64, n)
+
+    def _form_numbers(self, sequences: Sequence[Any]) -> tuple[Int, Int]:
+        """(N,) the form of each position, and its observation (or, as long as rows stand for them, the row)."""
+        if self._alone:
+            rows, known = list(chain.from_iterable(sequences)), self._rows
+            if rows and isinstance(rows[0], list):
+                rows = list(map(tuple, rows))
+            try:
+                form = np.fromiter(map(known.__getitem__, rows), np.int64, len(rows))
+            except (KeyError, TypeError):
+                self._add_rows(rows, sequences)
+                form = np.fromiter(map(known.__getitem__, rows), np.int64, len(rows))
+            return form, form
+        forms, number = forms_of(self._learn(sequences)).distinct()
+        place = self._forms.find(forms)
+        fresh = np.flatnonzero(place < 0)
+        place[fresh] = len(self._forms) + np.arange(len(fresh))
+        self._forms = self._forms + forms.take(fresh) if len(fresh) else self._forms
+        return place[number], forms.observation[number].astype(np.int64)
+
+    def _add_rows(self, rows: list[Any], sequences: Sequence[Any]) -> None:
+        """Number the rows that are new. One that is not like the others is for the feature map to refuse: it tells
+        where it stands.
+        """
+        if not all(isinstance(row, str | tuple) for row in rows):
+            self._learn(sequences)
+        fresh = [row for row in dict.fromkeys(rows) if row not in self._rows]
+        self._shapes |= {_shape(row) for row in fresh}
+        if len(self._shapes) > 1 or None in self._shapes:
+            self._learn(sequences)
+        for row in fresh:
+            self._rows[row] = len(self._rows)
+
+    def _number_entries(self, codes: Int, known: NDArray[np.bool_]) -> Int:
+        """(N,) the number of every entry; new ones are numbered as they come."""
+        entry = np.full(len(codes), -1, np.int64)
+        distinct, inverse = np.unique(codes[known], return_inverse=True)
+        place = np.searchsorted(self._entries, distinct)
+        there = place < len(self._entries)
+        there[there] = self._entries[place[there]] == distinct[there]
+        number = np.empty(len(distinct), np.int64)
+        number[there] = self._entry_numbers[place[there]]
+        fresh = np.flatnonzero(~there)
+        number[fresh] = len(self._entries) + np.arange(len(fresh))
+        if len(fresh):
+            self._entries = np.insert(self._entries, place[fresh], distinct[fresh])
+            self._entry_numbers = np.insert(self._entry_numbers, place[fresh], number[fresh])
+        entry[known] = number[inverse]
+        return entry
+
+    def _count(self, name: str, codes: Int, keep: NDArray[np.bool_], weights: Float | None) -> None:
+        pile = self._piles[name]
+        pile.append(tabulate(codes[keep], None if weights is None else weights[keep]))
+        while len(pile) > 1 and len(pile[-2]) < GROWTH * len(pile[-1]):
+            last = pile.pop()
+            pile[-1] = pile[-1] + last
+
+    @property
+    def n_events(self) -> int:
+        """How many distinct events are held at the moment, all tables together."""
+        return sum(len(table) for pile in self._piles.values() for table in pile)
+
+    def counts(self) -> Counts:
+        """What was counted so far; features are looked up for whatever rows are new."""
+        for pile in self._piles.values():
+            while len(pile) > 1:
+                last = pile.pop()
+                pile[-1] = pile[-1] + last
+        tables = {name: pile[0] if pile else empty_table() for name, pile in self._piles.items()}
+        entries = np.empty_like(self._entries)
+        entries[self._entry_numbers] = self._entries
+        found = Counts(tuple(self._labels), self._forms, entries, **tables)
+        return self._described(found) if self._alone else found
+
+    def _described(self, found: Counts) -> Counts:
+        """The same in terms of features in place of rows."""
+        rows = list(self._rows)
+        if len(rows) > self._n_described:
+            fresh = forms_of(self._learn([[row] for row in rows[self._n_described :]]))
+            self._forms = self._forms + fresh if len(self._forms) else fresh
+            self._n_described = len(rows)
+        forms, number = self._forms.distinct()
+        observation = self._forms.observation.astype(np.int64)
+        row, label = split_label(found.entries)
+        there = observation[row] >= 0
+        codes, entry = np.unique(join_label(observation[row[there]], label[there]), return_inverse=True)
+        numbers = np.full(len(row), -1, np.int64)
+        numbers[there] = entry
+        before, after = split_entries(found.pairs.codes)
+        real = (numbers[before] >= 0) & (numbers[after] >= 0)
+        pairs = Table(found.pairs.codes[real], found.pairs.counts[real])
+        pairs = pairs.recoded(join_entries(numbers[before[real]], numbers[after[real]]))
+        form, label = split_label(found.samples.codes)
+        samples = found.samples.recoded(join_label(number[form], label))
+        return replace(found, forms=forms, entries=codes, samples=samples, pairs=pairs)
+
+
+def _shape(row: Any) -> Any:
+    """What rows must have in common: being strings, or tuples of so many strings; None for anything else."""
+    if isinstance(row, str):
+        return str
+    return len(row) if isinstance(row, tuple) and all(isinstance(cell, str) for cell in row) else None
+
+
+def forms_of(sparse: Sparse) -> Forms:
+    """The form of every position: its first feature is the observation, the others describe it."""
+    indptr, indices = sparse.indptr, sparse.indices
+    starts, filled = indptr[:-1], np.diff(indptr) > 0
+    observation = np.full(len(starts), -1, np.int32)
+    observation[filled] = indices[starts[filled]]
+    rest = np.ones(len(indices), np.bool_)
+    rest[: indptr[0]] = False
+    rest[indptr[-1] :] = False
+    rest[starts[filled]] = False
+    rest &= indices >= 0
+    before = np.concatenate([[0], np.cumsum(rest)])
+    return Forms(observation, before[indptr].astype(np.int64), indices[rest])

@@ -1,0 +1,311 @@
+"""Empirical training of linear-chain CRFs (Zhu, Hiemstra, Apers and Wombacher): a tagger by counting, in one pass."""
+
+from __future__ import annotations
+
+import copy
+import numbers
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, ClassVar, TypeVar, final
+
+import numpy as np
+
+from chainfield.counting import Counts, Tally
+from chainfield.errors import ConfigError, DataError
+from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
+from chainfield.features.batch import Sparse
+from chainfield.features.union import unite_maps
+from chainfield.fitted import FittedModel
+from chainfield.parallel import count_jobs
+from chainfield.scorers.unseen import COUNTED
+from chainfield.states import Rules, one_per_label
+from chainfield.tasks import Tagging, ordered_labels
+
+from .base import Float
+from .constraints import check_rules, found_scheme, label_rules, restricted
+from .empirical_chain import chain_of, counts_of
+from .inputs import choose_map, is_sparse, len_of, shown, split_sequences
+from .settings import check_decoder
+from .tagging import TaggingModel
+from .weights import sequence_weights
+
+CHUNK = 1 << 14  # sequences of a stream that are counted at a time
+OOV = ("empirical", "exponential")
+E = TypeVar("E", bound="EmpiricalCRF")
+
+
+@final
+class EmpiricalCRF(TaggingModel):
+    """A tagger trained by counting: P(y | x) of words, co-occurrence rates of the labels of neighbours.
+
+    The first feature of a position is its *observation* (with templates: the first line; usually the word). The other
+    features speak for observations that training never met.
+
+    Parameters
+    ----------
+    oov : "empirical" or "exponential"
+        What is said of observations that were never met: the mean of P(y | f) over their features f (EP1), or
+        exponential functions of the features, fitted by L-BFGS (EP2).
+    template : TemplateSet, str or path, optional
+        Feature templates for rows of text columns, the observation first; None: the word with its spelling
+        (:func:`chainfield.features.spelling_template`).
+    counted : "types" or "tokens"
+        Whether a word counts once or as often as it was met when its features are judged.
+    label_strength, word_strength, pair_strength : float
+        How strongly a rate is drawn to the rung below it on the ladder of back-offs (pair of words, one word, labels
+        alone, chance), as a number of observations. All 0: the paper's estimate, without smoothing.
+    min_count : int
+        Observations met fewer times are judged by their features too.
+    feature_strength : float
+        How much their features then say, as a number of observations; 0: nothing.
+    l2 : float
+        Penalty of the exponential functions.
+    scheme : "bio", "iob1", "bioes", "bilou", "auto" or None
+        Hard constraints of a tagging scheme.
+    forbidden : list of (label, label), optional
+        Transitions that must not occur; (None, label) forbids a start, (label, None) an end.
+    decoder : "viterbi" or "posterior"
+        What ``predict`` takes for the best labels. May be changed after ``fit``.
+    n_jobs : int, optional
+        Threads; None or -1: all processors.
+    """
+
+    decoders: ClassVar[tuple[str, ...]] = ("viterbi", "posterior")
+    remembered: ClassVar[tuple[str, ...]] = ("scheme",)
+    scheme_: str | None
+    counts_: Counts
+
+    def __init__(
+        self,
+        oov: str = "empirical",
+        template: Any = None,
+        counted: str = "types",
+        label_strength: float = 1.0,
+        word_strength: float = 0.3,
+        pair_strength: float = 1.0,
+        min_count: int = 3,
+        feature_strength: float = 0.3,
+        l2: float = 0.3,
+        scheme: str | None = None,
+        forbidden: Iterable[tuple[Any, Any]] | None = None,
+        decoder: str = "viterbi",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.oov = oov
+        self.template = template
+        self.counted = counted
+        self.label_strength = label_strength
+        self.word_strength = word_strength
+        self.pair_strength = pair_strength
+        self.min_count = min_count
+        self.feature_strength = feature_strength
+        self.l2 = l2
+        self.scheme = scheme
+        self.forbidden = forbidden
+        self.decoder = decoder
+        self.n_jobs = n_jobs
+
+    # ---- counting ------------------------------------------------------------------------------------------------
+
+    def fit(self: E, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> E:
+        """Count sequences X with their labels y; positions whose label is None (or a set) are left out."""
+        return self._fit(*self._sequences(X, y, sample_weight, lengths), None, ())
+
+    def partial_fit(self: E, X: Any, y: Any, sample_weight: Any = None, *, classes: Sequence[Any] | None = None) -> E:
+        """Count more sequences; the same model as if all had been counted at once. ``classes``: labels to come."""
+        previous = getattr(self, "fitted_", None)
+        return self._fit(*self._sequences(X, y, sample_weight, None), previous, classes or ())
+
+    def fit_stream(self: E, stream: Iterable[tuple[Any, Any]]) -> E:
+        """Count (sequence, labels) pairs as they come, a chunk at a time.
+
+        Memory grows with the number of distinct words and of distinct pairs of tagged words, not with the corpus.
+        """
+        return self._fit_stream(stream, None)
+
+    def partial_fit_stream(self: E, stream: Iterable[tuple[Any, Any]]) -> E:
+        """Count more (sequence, labels) pairs as they come."""
+        return self._fit_stream(stream, getattr(self, "fitted_", None))
+
+    def forget(self: E, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> E:
+        """Take counted sequences back: the same model as if they had never been counted.
+
+        Numbers of labels, words and features are gone; the names of features stay in the feature map.
+        """
+        self._fitted()
+        other = type(self)(**self.get_params()).set_params(scheme=None, forbidden=None, oov="empirical")
+        lost = other.fit(X, y, sample_weight, lengths=lengths)
+        less = self - lost
+        self._adopt(less.fitted_, less.counts_)
+        return self
+
+    def __add__(self: E, other: Any) -> E:
+        """A model with the counts of both, and the settings of the first."""
+        theirs = self._counts_of(other)
+        features, number = unite_maps(self._fitted().features, other._fitted().features)
+        return self._derived(features, self.counts_ + theirs.renumbered(number))
+
+    def __sub__(self: E, other: Any) -> E:
+        """A model without the counts of the other, which must all be in it."""
+        theirs = self._counts_of(other)
+        ours = self._fitted().features
+        number = unite_maps(ours, other._fitted().features)[1]
+        return self._derived(copy.deepcopy(ours), self.counts_ - theirs.renumbered(number))
+
+    def _counts_of(self, other: Any) -> Counts:
+        if not isinstance(other, EmpiricalCRF):
+            raise ConfigError(f"Only another EmpiricalCRF can be added or taken away, but this is {shown(other)}.")
+        other._fitted()
+        return other.counts_
+
+    def _derived(self: E, features: FeatureMap, counts: Counts) -> E:
+        if not len(counts.samples):
+            raise DataError("Nothing would be left: every count would be 0.")
+        model = type(self)(**self.get_params())
+        model._check_settings()
+        model.scheme_ = self.scheme_
+        model._build(features, counts)
+        return model
+
+    def _sequences(
+        self, X: Any, y: Any, sample_weight: Any, lengths: Sequence[int] | None
+    ) -> tuple[Sequence[Any], Sequence[Any], Float | None]:
+        sequences, targets = split_sequences(X, lengths), self._targets(y, lengths)
+        weight = None if sample_weight is None else sequence_weights(sample_weight, len(sequences))
+        return sequences, targets, weight
+
+    def _fit(
+        self: E,
+        sequences: Sequence[Any],
+        targets: Sequence[Any],
+        weight: Float | None,
+        previous: FittedModel | None,
+        classes: Sequence[Any],
+    ) -> E:
+        self._check_settings()
+        features = self._map(sequences) if previous is None else copy.deepcopy(previous.features)
+        tally = self._tally(features)
+        _check_lengths(sequences, targets, 0)
+        tally.add(sequences, targets, weight)
+        counts = self._counted(tally, previous, classes)
+        if previous is None or not hasattr(self, "scheme_"):
+            self.scheme_ = found_scheme(ordered_labels(counts.labels), self.scheme, targets)
+        check_rules(self._rules(ordered_labels(counts.labels)), ordered_labels(counts.labels), targets)
+        self._build(features, counts)
+        return self
+
+    def _fit_stream(self: E, stream: Iterable[tuple[Any, Any]], previous: FittedModel | None) -> E:
+        self._check_settings()
+        features = None if previous is None else copy.deepcopy(previous.features)
+        tally: Tally | None = None
+        pairs, at, sample = iter(stream), 0, None
+        while chunk := list(islice(pairs, CHUNK)):
+            sequences, targets = _unzipped(chunk, at)
+            if features is None:
+                if not any(map(len_of, sequences)):
+                    at += len(chunk)
+                    continue
+                features = self._map(sequences)
+            tally = self._tally(features) if tally is None else tally
+            _check_lengths(sequences, targets, at)
+            tally.add(sequences, targets)
+            sample = targets if sample is None else sample
+            at += len(chunk)
+        if features is None or tally is None:
+            raise DataError("There is nothing to learn from: the stream has no sequence with a position.")
+        counts = self._counted(tally, previous, ())
+        if previous is None or not hasattr(self, "scheme_"):  # "auto" is decided by the first chunk
+            self.scheme_ = found_scheme(ordered_labels(counts.labels), self.scheme, sample or ())
+        self._build(features, counts)
+        return self
+
+    def _map(self, sequences: Sequence[Any]) -> FeatureMap:
+        """The feature map of these sequences: attributes, or text columns."""
+        first = next((s for s in sequences if len_of(s)), None)
+        item = None if first is None or is_sparse(first) else first[0]
+        template = self.template
+        if template is None and isinstance(item, str | tuple):
+            template = spelling_template(1 if isinstance(item, str) else len(item))
+        found = choose_map(sequences, template)
+        if not isinstance(found, NamedFeatures | TemplateFeatures):
+            raise ConfigError(
+                "EmpiricalCRF counts words and features, but X holds numbers; give strings, tuples of strings, dicts "
+                "or lists of strings, or use LinearCRF."
+            )
+        if isinstance(found, TemplateFeatures) and found.templates.conditioned_bigrams:
+            line = found.templates.conditioned_bigrams[0].text
+            raise ConfigError(f"EmpiricalCRF counts label pairs with their words by itself; leave out {line!r}.")
+        return found
+
+    def _tally(self, features: FeatureMap) -> Tally:
+        alone = isinstance(features, TemplateFeatures) and all(
+            slot.offset == 0 and not slot.absolute for line in features.templates.unigrams for slot in line.slots
+        )
+
+        def learn(sequences: Sequence[Any]) -> Sparse:
+            found = features.learn(sequences).sparse
+            assert found is not None
+            return found
+
+        return Tally(learn, alone=alone)
+
+    def _counted(self, tally: Tally, previous: FittedModel | None, classes: Sequence[Any]) -> Counts:
+        """What was counted, with what the model has counted before."""
+        counts = tally.counts()
+        counts = counts if previous is None else self.counts_ + counts
+        if not len(counts.samples):
+            raise DataError("y holds no label at all; at least one position needs a known label.")
+        return counts.with_labels(classes)
+
+    # ---- from counts to a chain ----------------------------------------------------------------------------------
+
+    def _check_settings(self) -> None:
+        """Refuse hyper-parameters that make no sense, before any work is done."""
+        check_decoder(self)
+        for name, choices in (("oov", OOV), ("counted", COUNTED)):
+            if getattr(self, name) not in choices:
+                raise ConfigError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}.")
+        for name in ("label_strength", "word_strength", "pair_strength", "feature_strength", "l2", "min_count"):
+            value = getattr(self, name)
+            kind = numbers.Integral if name == "min_count" else numbers.Real
+            fits = type(value) is not bool and isinstance(value, kind) and np.isfinite(float(value))
+            if not fits or value < 0:
+                raise ConfigError(f"{name} is {value!r}; a number of at least 0 is expected.")
+
+    def _build(self, features: FeatureMap, counts: Counts) -> None:
+        labels = ordered_labels(counts.labels)
+        space = restricted(one_per_label(len(labels)), self._rules(labels))
+        ladder = (float(self.label_strength), float(self.word_strength), float(self.pair_strength))
+        rare = (float(self.min_count), float(self.feature_strength))
+        penalty = float(self.l2) if self.oov == "exponential" else None
+        jobs = count_jobs(self.n_jobs)
+        chain, theta = chain_of(counts, labels, space, features.n_features, ladder, rare, self.counted, penalty, jobs)
+        self._adopt(self._make(features, Tagging(labels), chain, theta, "sum"), counts)
+
+    def _adopt(self, fitted: FittedModel, counts: Counts) -> None:
+        self.fitted_ = fitted
+        self.counts_ = counts
+
+    def _rules(self, labels: tuple[Any, ...]) -> Rules | None:
+        return label_rules(labels, self.scheme_, self.forbidden)
+
+    # ---- files ---------------------------------------------------------------------------------------------------
+
+    def _restore(self, fitted: FittedModel, about: dict[str, Any]) -> None:
+        super()._restore(fitted, about)
+        self.counts_ = counts_of(fitted)
+
+
+def _check_lengths(sequences: Sequence[Any], targets: Sequence[Any], at: int) -> None:
+    if len(sequences) != len(targets):
+        raise DataError(f"X has {len(sequences)} sequences, but there are labels for {len(targets)}.")
+    for s, (x, labels) in enumerate(zip(sequences, targets, strict=True)):
+        if len_of(x) != len(labels):
+            raise DataError(f"Sequence {at + s} has {len_of(x)} positions but {len(labels)} labels.")
+
+
+def _unzipped(chunk: list[Any], at: int) -> tuple[list[Any], list[Any]]:
+    for s, pair in enumerate(chunk):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise DataError(f"Item {at + s} of the stream is {shown(pair)}; a pair (sequence, labels) is expected.")
+    return [x for x, _ in chunk], [labels for _, labels in chunk]

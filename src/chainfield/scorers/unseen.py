@@ -1,0 +1,276 @@
+"""Scores of words that training never met, or rarely, by their features (Zhu, Hiemstra, Apers and Wombacher, 3.7).
+
+EP1 averages the label shares of the features; EP2 fits exponential functions of them to the words that were met. Both
+rest on the same samples: forms (sets of features) with labels, and how often each was met. A word that was met, but
+rarely, is judged by its own counts and by its features together.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse as scipy_sparse
+from scipy.special import log_softmax
+
+from chainfield.errors import ConfigError
+from chainfield.features.batch import Batch, Sparse
+from chainfield.potentials import How
+
+from .inspection import Place, Share, Weight, demand
+from .observations import known_or_rare, observed
+from .pair_weights import check_pairs, named_pairs, pair_shares
+from .pairs import Pairs
+from .scorer import Float, Int, Params, Pullback, Scorer
+from .storing import register
+from .words import nothing_to_learn
+
+if TYPE_CHECKING:
+    from chainfield.features.map import FeatureMap
+    from chainfield.states import StateSpace
+
+#: How often a form counts when its features are judged: as often as it was met, or once.
+COUNTED = ("tokens", "types")
+LEAST = 1e-4  # a label with a smaller share is impossible: hundreds of them would cost as much as those that matter
+OPENING = 1e-3  # what a relaxed scorer shares out over all labels alike
+
+
+@dataclass(frozen=True, eq=False)
+class Unseen(Scorer):
+    """What both kinds share: the samples, and which positions they speak of. M forms, n samples."""
+
+    observation: NDArray[np.int32]  # (M,) -1: a form without one
+    n_own: NDArray[np.int32]  # (M,) how many other features a form has
+    own: NDArray[np.int32]  # those features
+    form: NDArray[np.int32]  # (n,) samples: a form with a label …
+    row: NDArray[np.int32]  # (n,)
+    count: NDArray[np.float64]  # (n,) … and how often it was met
+    n_features: int
+    n_rows: int
+    counted: str = "types"
+    min_count: float = 1.0
+    strength: float = 0.3
+    open: bool = False
+
+    @cached_property
+    def weight(self) -> Float:
+        """(n,) what a sample counts when features are judged."""
+        if self.counted == "tokens":
+            return self.count
+        totals = np.bincount(self.form, weights=self.count, minlength=len(self.observation))
+        return self.count / totals[self.form]
+
+    @cached_property
+    def met(self) -> scipy_sparse.csr_array:
+        """(F, R) how often each observation had each label."""
+        observation = self.observation[self.form]
+        there = observation >= 0
+        entries = (self.count[there], (observation[there], self.row[there]))
+        return scipy_sparse.csr_array(entries, shape=(self.n_features, self.n_rows))
+
+    @cached_property
+    def totals(self) -> Float:
+        """(F,) how often each observation was met."""
+        return np.asarray(self.met.sum(axis=1), np.float64).ravel()
+
+    @cached_property
+    def prior(self) -> Float:
+        """(R,) what is said of a word without any known feature: the label shares of forms that have none either.
+
+        Those of all forms if every form has a feature; all alike if there is no form.
+        """
+        weight = np.where(self.n_own[self.form] == 0, self.weight, 0.0)
+        weight = weight if weight.any() else self.weight
+        sums = np.bincount(self.row, weights=weight, minlength=self.n_rows)
+        return sums / sums.sum() if sums.any() else np.full(self.n_rows, 1.0 / self.n_rows)
+
+    @cached_property
+    def features(self) -> scipy_sparse.csr_array:
+        """(M, F) which feature a form has."""
+        indptr = np.concatenate([[0], np.cumsum(self.n_own, dtype=np.int64)])
+        shape = (len(self.observation), self.n_features)
+        return scipy_sparse.csr_array((np.ones(len(self.own)), self.own, indptr), shape=shape)
+
+    def positions(self, batch: Batch) -> Int:
+        """Those whose observation is not known, or rare."""
+        return np.flatnonzero(known_or_rare(batch, self.totals > 0, self.totals >= self.min_count) < 0)
+
+    def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
+        """Label shares of the unseen and of the rare, as logarithms; all other positions stay as they are."""
+        at = self.positions(batch)
+        if not len(at):
+            return nothing_to_learn
+        by_features, pullback = self.judge(params, batch, at)
+        found, part = self._with_own(by_features, observed(batch, self.totals > 0)[at])
+        if self.open:
+            found = np.logaddexp(found + np.log1p(-OPENING), np.log(OPENING / self.n_rows))
+        else:
+            found[found < np.log(LEAST)] = -np.inf
+        scores[at] += found
+        return lambda d, into, scale: pullback(d[at] * part, into, scale)
+
+    def _with_own(self, by_features: Float, words: NDArray[np.int32]) -> tuple[Float, Float]:
+        """log (c(x, y) + s P(y | features)) / (c(x) + s), and the features' part in it; s is the strength."""
+        part = np.ones_like(by_features)
+        rare = np.flatnonzero(words >= 0)
+        if not len(rare):
+            return by_features, part
+        own, s = self.met[words[rare]].toarray(), self.strength
+        features = s * np.exp(by_features[rare])
+        whole = own + features
+        found = by_features.copy()
+        with np.errstate(divide="ignore"):
+            found[rare] = np.log(whole / (self.totals[words[rare]] + s)[:, None])
+        part[rare] = np.divide(features, whole, out=np.zeros_like(whole), where=whole > 0)
+        return found, part
+
+    @abstractmethod
+    def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
+        """(positions, R) log P(y | features), and the way back for a gradient (positions, R)."""
+
+    def n_weights(self) -> int:
+        """A count a sample, and the parameters."""
+        return len(self.count) + super().n_weights()
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """Samples within forms, features and rows."""
+        m, n = len(self.observation), len(self.form)
+        kinds = all(getattr(self, a).dtype == np.int32 for a in ("observation", "n_own", "own", "form", "row"))
+        demand(kinds and self.count.dtype == np.float64, "the type of samples")
+        demand((self.n_features, self.n_rows) == (features.n_features, space.n_rows), "the size of the samples")
+        demand(len(self.n_own) == m and len(self.row) == len(self.count) == n, "the number of samples")
+        demand(m == 0 or self.n_own.min() >= 0, "a number of features")
+        demand(int(self.n_own.sum(dtype=np.int64)) == len(self.own), "the number of features of forms")
+        for values, least, limit in (
+            (self.observation, -1, self.n_features),
+            (self.own, 0, self.n_features),
+            (self.form, 0, m),
+            (self.row, 0, self.n_rows),
+        ):
+            demand(len(values) == 0 or (values.min() >= least and values.max() < limit), "a number of a sample")
+        demand(bool(np.isfinite(self.count).all() and (self.count > 0).all()), "a count")
+        demand(self.counted in COUNTED and self.min_count >= 0 and self.strength >= 0, "how samples are counted")
+
+
+@final
+@register
+@dataclass(frozen=True, eq=False)
+class UnseenAverage(Unseen):
+    """EP1: log of the mean of P(y | f) over the features f that are known; P(y) if none is."""
+
+    name: str = field(default="unseen", kw_only=True)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Counts are no parameters."""
+        return {}
+
+    @cached_property
+    def table(self) -> tuple[Int, NDArray[np.int32], Float]:
+        """Label shares of features: where those of a feature begin (F+1,), rows, P(row | feature)."""
+        samples = scipy_sparse.csr_array(
+            (self.weight, (self.form, self.row)), shape=(len(self.observation), self.n_rows)
+        )
+        found = scipy_sparse.csr_array(self.features.T.tocsr() @ samples)
+        found.sort_indices()
+        totals = found.sum(axis=1)
+        shares = found.data / np.repeat(totals, np.diff(found.indptr))
+        return found.indptr.astype(np.int64), found.indices.astype(np.int32), shares
+
+    def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
+        """Add up the shares of a position's features."""
+        from chainfield.kernels.rates import average_features
+
+        sparse = batch.sparse
+        assert sparse is not None
+        first, row, share = self.table
+        out = np.zeros((len(at), self.n_rows))
+        described = np.diff(first) > 0
+        average_features(sparse.indptr, sparse.indices, at, described, first, row, share, self.prior, out)
+        with np.errstate(divide="ignore"):
+            return np.log(out), nothing_to_learn
+
+    def relaxed(self) -> UnseenAverage:
+        """Every label is possible."""
+        return replace(self, open=True)
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """Samples within the features and rows."""
+        super().check(space, features)
+
+
+@final
+@register
+@dataclass(frozen=True, eq=False)
+class UnseenExponential(Unseen):
+    """EP2: log u(y | features), u ∝ exp of a sum of weights; fitted to the samples, by L-BFGS with an l2 penalty."""
+
+    pairs: Pairs = field(default_factory=lambda: Pairs(np.zeros(1, np.int64), np.empty(0, np.int32)))
+    name: str = field(default="unseen", kw_only=True)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """weight (P,): a weight a pair of feature and row; bias (R,)."""
+        return {"weight": (self.pairs.n_pairs,), "bias": (self.n_rows,)}
+
+    def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
+        """A linear model of the features, normalised at every position."""
+        from chainfield.kernels.linear import gather_pairs, scatter_pairs
+
+        assert batch.sparse is not None
+        pairs, own = self.pairs, batch.sparse.take(at)
+        entries = (own.indptr, own.indices, own.weights())
+        layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
+        scores = np.tile(params["bias"], (len(at), 1))
+        gather_pairs(*entries, *layout, params["weight"], scores)
+        found = log_softmax(scores, axis=1)
+
+        def pullback(d: Float, into: Params, scale: float) -> None:
+            own_d = d - np.exp(found) * d.sum(axis=1, keepdims=True)
+            into["bias"][...] += scale * own_d.sum(axis=0)
+            scatter_pairs(*entries, *layout, pairs.bits, np.ascontiguousarray(own_d), scale, into["weight"])
+
+        return found, pullback
+
+    def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
+        """As for all; an opened scorer is for prediction only."""
+        pullback = super().forward(params, batch, how, scores)
+        if not self.open:
+            return pullback
+
+        def refuse(d: Float, into: Params, scale: float) -> None:
+            raise ConfigError("A relaxed scorer is for prediction; train the one that it was made from.")
+
+        return refuse
+
+    def relaxed(self) -> UnseenExponential:
+        """Every label is possible already; very unlikely ones become less so."""
+        return replace(self, open=True)
+
+    def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
+        """A weight a pair."""
+        if place == "position":
+            yield from named_pairs(self.pairs, params["weight"], features.feature_names())
+
+    def shares(
+        self, params: Params, batch: Batch, scores: Float, columns: Int, features: FeatureMap
+    ) -> list[list[Share]]:
+        """The share of every feature of an unseen word, and what makes probabilities of them."""
+        assert batch.sparse is not None
+        found: list[list[Share]] = [[] for _ in range(batch.n_positions)]
+        at = self.positions(batch)
+        own: Sparse = batch.sparse.take(at)
+        rows = columns[at].tolist()
+        by_feature = pair_shares(self.pairs, params["weight"], own, rows, features.feature_names())
+        for t, wanted, shares in zip(at.tolist(), rows, by_feature, strict=True):
+            rest = [float(scores[t, r]) - sum(share.scores[i] for share in shares) for i, r in enumerate(wanted)]
+            found[t] = [*shares, Share("unseen or rare word", 1.0, tuple(rest))]
+        return found
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """Samples and pairs within the features and rows."""
+        super().check(space, features)
+        check_pairs(self.pairs, features.n_features, space.n_rows)

@@ -1,0 +1,132 @@
+"""Scores of words that training met: ψ(y, x) = P(y | x) by counting (Zhu, Hiemstra, Apers and Wombacher, eqn. 12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.features.batch import Batch
+from chainfield.potentials import How
+
+from .inspection import Place, Share, Weight, demand
+from .observations import check_entries, entry_shares, entry_starts, observation_totals, observed
+from .scorer import Float, Int, Params, Pullback, Scorer
+from .storing import register
+
+if TYPE_CHECKING:
+    from chainfield.features.map import FeatureMap
+    from chainfield.states import StateSpace
+
+PRIOR = "how frequent the label is"
+
+
+@final
+@register
+@dataclass(frozen=True, eq=False)
+class Words(Scorer):
+    """score(t, y) = log c(x, y) / c(x) where the observation x of position t was met ``min_count`` times; 0 elsewhere.
+
+    Labels that an observation never had are impossible (-inf). ``open`` makes them possible: every observation gets
+    one more occurrence, shared out over all labels by their frequencies.
+    """
+
+    observation: NDArray[np.int32]  # (n,) entries, sorted by observation, then by row
+    row: NDArray[np.int32]  # (n,)
+    count: NDArray[np.float64]  # (n,)
+    n_features: int
+    n_rows: int
+    min_count: float = 1.0
+    open: bool = False
+    name: str = field(default="words", kw_only=True)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Counts are no parameters."""
+        return {}
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """(F+1,) where the entries of an observation begin."""
+        return entry_starts(self.observation, self.n_features)
+
+    @cached_property
+    def totals(self) -> Float:
+        """(F,) how often an observation was met."""
+        return observation_totals(self.first, self.count)
+
+    @cached_property
+    def seen(self) -> NDArray[np.bool_]:
+        """(F,) observations that were met often enough."""
+        return (self.totals > 0) & (self.totals >= self.min_count)
+
+    @cached_property
+    def frequency(self) -> Float:
+        """(R,) the share of each label, each counted once more than it was met."""
+        counts = np.bincount(self.row, weights=self.count, minlength=self.n_rows) + 1.0
+        return counts / counts.sum()
+
+    @cached_property
+    def log_share(self) -> Float:
+        """(n,) log P(y | x)."""
+        return np.log(entry_shares(self.first, self.count))
+
+    def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
+        """Look the shares up."""
+        from chainfield.kernels.rates import fill_words
+
+        words = observed(batch, self.seen)
+        if not self.open:
+            fill_words(words, self.first, self.row, self.log_share, scores)
+        else:
+            for t in np.flatnonzero(words >= 0).tolist():
+                own = slice(self.first[words[t]], self.first[words[t] + 1])
+                share = self.frequency.copy()
+                share[self.row[own]] += self.count[own]
+                scores[t] += np.log(share / (1.0 + self.totals[words[t]]))
+        return nothing_to_learn
+
+    def relaxed(self) -> Words:
+        """Every label is possible."""
+        return replace(self, open=True)
+
+    def n_weights(self) -> int:
+        """A count an entry."""
+        return len(self.count)
+
+    def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
+        """The logarithm of the co-occurrence rate of word and label: P(y | x) / P(y)."""
+        if place == "position":
+            names = features.feature_names()
+            rate = self.log_share - np.log(self.frequency)[self.row]
+            for f, row, weight in zip(self.observation.tolist(), self.row.tolist(), rate.tolist(), strict=True):
+                if self.seen[f]:
+                    yield Weight(names[f], row, weight)
+
+    def shares(
+        self, params: Params, batch: Batch, scores: Float, columns: Int, features: FeatureMap
+    ) -> list[list[Share]]:
+        """log P(y | x) = log P(y) + log of the rate of word and label: two shares."""
+        names, words = features.feature_names(), observed(batch, self.seen)
+        found: list[list[Share]] = []
+        for t, (word, rows) in enumerate(zip(words.tolist(), columns.tolist(), strict=True)):
+            if word < 0:
+                found.append([])
+                continue
+            prior = [float(np.log(self.frequency[r])) for r in rows]
+            rates = tuple(float(scores[t, r]) - p for r, p in zip(rows, prior, strict=True))
+            found.append([Share(names[word], 1.0, rates), Share(PRIOR, 1.0, tuple(prior))])
+        return found
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """Entries within the features and rows."""
+        demand((self.n_features, self.n_rows) == (features.n_features, space.n_rows), "the size of the words")
+        check_entries(self.observation, self.row, self.count, self.n_features, self.n_rows)
+        demand(self.min_count >= 0, "the least count of a word")
+
+
+def nothing_to_learn(d: Float, into: Params, scale: float) -> None:
+    """The way back to no parameters at all."""
