@@ -15,7 +15,7 @@ from chainfield.features.batch import Batch
 from chainfield.files.model import load_model, load_tagger, save_model
 from chainfield.fitted import Classifier
 from chainfield.models import MODELS
-from chainfield.objectives import OBJECTIVES, Targets, objective_named
+from chainfield.objectives import OBJECTIVES, Contrast, Targets, objective_named
 from chainfield.problem import Problem
 from chainfield.scorers import Chain, DenseLinear, Transition
 from chainfield.states import class_blocks, left_to_right, one_per_label, partitioned
@@ -68,7 +68,7 @@ def make_problem(objective, targets=TARGETS, seed=0):
     return Problem(chain, chosen, batch, Targets(clamp, rng.uniform(0.5, 2.0, 4), cost))
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", [name for name, one in OBJECTIVES.items() if isinstance(one, Contrast)])
 def test_losses_equal_enumeration(objective):
     problem = make_problem(objective)
     theta = problem.chain.start(np.random.default_rng(2))
