@@ -206,6 +206,8 @@ RESUMED = {
     "adam": (Adam(max_iter=9, seed=3), "likelihood", 0.5),
     "sgd": (SGD(max_iter=9, seed=5), "likelihood", 0.5),
     "averaged": (SGD(max_iter=9, average_from=3, batch_size=3), "likelihood", 0.0),
+    "restarted": (SGD(max_iter=9, restart_every=2), "likelihood", 0.0),
+    "restarted adam": (Adam(max_iter=9, restart_every=3, batch_size=5), "likelihood", 0.0),
     "perceptron": (make_trainer("averaged", smooth=False, max_iter=9), "perceptron", 0.0),
     "large margin": (make_trainer("averaged", smooth=False, max_iter=9), "large_margin", 0.0),
 }
@@ -323,6 +325,63 @@ def test_the_average_is_that_of_all_iterates(objective, average_from):
     np.testing.assert_allclose(session.state.theta, theta, rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(session.best, summed / count, rtol=1e-10, atol=1e-12)
     assert np.abs(session.best - theta).max() > 0.1
+
+
+def test_passes_restart_from_the_average_of_all_iterates():
+    """Passes k, 2k, … begin at the average; it goes on, as if all iterates before had been the average."""
+    problem = make_problem("perceptron", l2=0.0)
+    trainer = SGD(rate=1.0, decay=0.0, restart_every=2, max_iter=5, seed=4)
+    session = train(trainer, problem)
+
+    theta, summed, count = np.zeros(problem.n_parameters), np.zeros(problem.n_parameters), 0
+    for iteration in range(trainer.max_iter):
+        if iteration in (1, 3):
+            theta = summed / count
+        for s in orders(trainer.seed, iteration, problem.n_sequences):
+            _, d, pullback = problem.differentiate(theta, slice(int(s), int(s) + 1))
+            gradient = np.zeros_like(theta)
+            pullback(d, gradient, 1.0)
+            theta = theta - gradient
+            summed, count = summed + theta, count + 1
+    np.testing.assert_allclose(session.state.theta, theta, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(session.best, summed / count, rtol=1e-9, atol=1e-9)
+    plain = train(replace(trainer, restart_every=None, average_from=0), problem)
+    assert np.abs(plain.best - session.best).max() > 0.01
+
+
+@pytest.mark.parametrize("l1", [0.0, 0.3])
+def test_adam_averages_and_restarts(l1):
+    """The dense average of what the steps leave behind, checked against every single step."""
+    problem = make_problem(l1=l1, l2=0.2)
+    trainer = Adam(average_from=1, restart_every=3, max_iter=4, batch_size=8)
+    state = trainer.begin(problem, np.zeros(problem.n_parameters))
+    seen = []
+    differentiate = Problem.differentiate
+
+    def spy(self, theta, sequences):
+        seen.append(theta.copy())
+        return differentiate(self, theta, sequences)
+
+    summed, count = np.zeros(problem.n_parameters), 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Problem, "differentiate", spy)
+        for iteration in range(trainer.max_iter):
+            seen.clear()
+            before = trainer.parameters(state).copy()
+            trainer.step(problem, state)
+            if iteration == 2:
+                np.testing.assert_allclose(seen[0], before, rtol=1e-12)
+            if iteration >= 1:
+                steps = [*seen[1:], state.theta]
+                summed, count = summed + np.sum(steps, axis=0), count + len(steps)
+    np.testing.assert_allclose(trainer.parameters(state), summed / count, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("settings", [{"restart_every": 0}, {"average_from": -1}], ids=str)
+@pytest.mark.parametrize("kind", [SGD, Adam])
+def test_averaging_that_makes_no_sense(kind, settings):
+    with pytest.raises(ConfigError, match=next(iter(settings))):
+        begin(kind(**settings), make_problem(), np.zeros(make_problem().n_parameters))
 
 
 def test_the_average_with_penalties_is_that_of_all_iterates(monkeypatch):

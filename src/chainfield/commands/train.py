@@ -38,7 +38,8 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--tol", type=float, help="Relative accuracy at which training stops.")
 @click.option("--learning-rate", type=float, help="First step size of sgd, averaged and adam.")
 @click.option("--batch-size", type=int, help="Sequences a step of sgd and adam.")
-@click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged).")
+@click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged, adam).")
+@click.option("--restart-every", type=int, help="Go on from the average every so many passes (sgd, averaged, adam).")
 @click.option("--min-count", type=int, default=1, show_default=True, help="Leave out features that are rarer.")
 @click.option("--all-features", is_flag=True, help="Weights for all (feature, label) pairs, not only those seen.")
 @click.option("--seen-transitions", is_flag=True, help="Weights only for label pairs seen in training.")
@@ -174,7 +175,7 @@ _SETTINGS = {
         name: name
         for name in (
             "objective", "trainer", "l1", "l2", "margin", "max_iter", "tol", "learning_rate", "batch_size",
-            "average_from", "patience", "min_count", "all_features", "scheme", "decoder", "oov",
+            "average_from", "restart_every", "patience", "min_count", "all_features", "scheme", "decoder", "oov",
         )
     },
     "seed": "random_state",

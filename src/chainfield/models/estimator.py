@@ -74,6 +74,7 @@ class ChainEstimator(SequenceModel):
     learning_rate: float | None
     batch_size: int | None
     average_from: int | None
+    restart_every: int | None = None
     patience: int | None
     template: Any
     min_count: int
@@ -213,6 +214,7 @@ class ChainEstimator(SequenceModel):
             rate=rate,
             batch_size=self.batch_size,
             average_from=self.average_from,
+            restart_every=self.restart_every,
         )
 
     def _problem(

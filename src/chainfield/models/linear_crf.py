@@ -33,7 +33,9 @@ class LinearCRF(ChainTagger):
     max_iter, tol, learning_rate, batch_size
         None: the trainer's own defaults. An iteration of an online trainer is a pass over the data.
     average_from : int, optional
-        For "sgd" and "averaged": iterates are averaged from this pass on (burn-in).
+        For "sgd", "averaged" and "adam": iterates are averaged from this pass on (burn-in).
+    restart_every : int, optional
+        For the same: every so many passes, training goes on from the average. 2 to 8 suit latent models.
     margin : float
         Cost of a wrong label in the margin objectives.
     patience : int, optional
@@ -81,6 +83,7 @@ class LinearCRF(ChainTagger):
         learning_rate: float | None = None,
         batch_size: int | None = None,
         average_from: int | None = None,
+        restart_every: int | None = None,
         margin: float = 1.0,
         patience: int | None = None,
         template: Any = None,
@@ -107,6 +110,7 @@ class LinearCRF(ChainTagger):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.average_from = average_from
+        self.restart_every = restart_every
         self.margin = margin
         self.patience = patience
         self.template = template

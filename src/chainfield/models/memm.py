@@ -32,7 +32,7 @@ class MEMM(ChainTagger):
     ----------
     order : 1 or 2
         How many labels back a label sees.
-    trainer, l1, l2, max_iter, tol, learning_rate, batch_size, average_from, patience
+    trainer, l1, l2, max_iter, tol, learning_rate, batch_size, average_from, restart_every, patience
         As for :class:`~chainfield.models.LinearCRF`.
     template, min_count, all_features, all_transitions
         As for :class:`~chainfield.models.LinearCRF`.
@@ -56,6 +56,7 @@ class MEMM(ChainTagger):
         learning_rate: float | None = None,
         batch_size: int | None = None,
         average_from: int | None = None,
+        restart_every: int | None = None,
         patience: int | None = None,
         template: Any = None,
         min_count: int = 1,
@@ -78,6 +79,7 @@ class MEMM(ChainTagger):
         self.learning_rate = learning_rate
         self.batch_size = batch_size
         self.average_from = average_from
+        self.restart_every = restart_every
         self.patience = patience
         self.template = template
         self.min_count = min_count

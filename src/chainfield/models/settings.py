@@ -29,7 +29,7 @@ def check_settings(model: Any) -> None:
     for name in ("min_count", "margin", "l1"):
         demand(name, 0, numbers.Integral if name == "min_count" else numbers.Real, False)
     demand("l2", 0, numbers.Real, True)
-    for name in ("max_iter", "batch_size"):
+    for name in ("max_iter", "batch_size", "restart_every"):
         demand(name, 1, numbers.Integral, True)
     for name in ("average_from", "patience"):
         demand(name, 0, numbers.Integral, True)

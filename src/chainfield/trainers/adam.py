@@ -10,16 +10,17 @@ import numpy as np
 from chainfield.errors import DivergenceError
 from chainfield.problem import Problem
 
+from .averaging import AveragedState, averages, check_averaging, restarts
 from .trainer import Float, Record, State, Trainer, Window, orders
 
 
 @dataclass
-class AdamState(State):
-    """First and second moments of the gradient."""
+class AdamState(AveragedState):
+    """First and second moments of the gradient, and what is behind the average."""
 
     mean: Float = field(default_factory=lambda: np.empty(0))
     square: Float = field(default_factory=lambda: np.empty(0))
-    clock: int = 0
+    steps: int = 0
     history: list[float] = field(default_factory=list)
 
 
@@ -29,11 +30,14 @@ class Adam(Trainer[AdamState]):
     """Penalties enter as their share of a mini-batch: l2 in the gradient, l1 as a proximal step.
 
     ``batch_size`` None: a fiftieth of the sequences, at least 1 and at most 32.
+    ``average_from``, ``restart_every``: as for SGD. The moments are kept when θ restarts from the average.
     """
 
     rate: float = 0.05
     beta1: float = 0.9
     beta2: float = 0.999
+    average_from: int | None = None
+    restart_every: int | None = None
     batch_size: int | None = None
     max_iter: int = 50
     tol: float = 1e-4
@@ -45,11 +49,16 @@ class Adam(Trainer[AdamState]):
     def begin(self, problem: Problem, theta: Float) -> AdamState:
         """Moments start at zero."""
         self.check(problem)
-        return AdamState(theta.copy(), mean=np.zeros_like(theta), square=np.zeros_like(theta))
+        check_averaging(self.average_from, self.restart_every)
+        lag, mean, square = (np.zeros_like(theta) for _ in range(3))
+        return AdamState(theta.copy(), lag=lag, mean=mean, square=square)
 
     def step(self, problem: Problem, state: AdamState) -> Record:
         """A pass over the data."""
         n = problem.n_sequences
+        averaging = averages(self.average_from, self.restart_every, state.iteration)
+        if restarts(self.restart_every, state.iteration):
+            state.restart()
         order = orders(self.seed, state.iteration, n)
         rate = self.rate / np.sqrt(1.0 + state.iteration)
         size = min(max(n // 50, 1), 32) if self.batch_size is None else self.batch_size
@@ -62,19 +71,28 @@ class Adam(Trainer[AdamState]):
             value, d, pullback = problem.differentiate(state.theta, chosen)
             pullback(d, gradient, 1.0)
             loss += value
-            state.clock += 1
+            state.steps += 1
             state.mean += (1.0 - self.beta1) * (gradient - state.mean)
             state.square += (1.0 - self.beta2) * (gradient * gradient - state.square)
-            scale = np.sqrt(state.square / (1.0 - self.beta2**state.clock)) + 1e-8
+            scale = np.sqrt(state.square / (1.0 - self.beta2**state.steps)) + 1e-8
             step = rate / scale
-            state.theta -= step * state.mean / (1.0 - self.beta1**state.clock)
+            before = state.theta.copy() if averaging else None
+            state.theta -= step * state.mean / (1.0 - self.beta1**state.steps)
             if problem.l1:
                 shrunk = np.abs(state.theta) - step * (problem.l1 * share)
                 state.theta = np.sign(state.theta) * np.maximum(shrunk, 0.0)
+            if before is not None:
+                state.lag += state.mass * (state.theta - before)
+                state.mass += 1.0
+                state.clock += 1
         state.iteration += 1
         if not np.isfinite(state.theta).all():
             raise DivergenceError(f"Adam ran away in pass {state.iteration}; use a smaller rate than {self.rate:g}.")
-        objective = loss + problem.penalty(state.theta)
+        objective = loss + problem.penalty(self.parameters(state))
         if problem.objective.smooth and Window(5).update(state.history, objective, self.tol):
             state.done, state.reason = True, "the objective hardly improves any more"
         return Record(state.iteration, objective, None)
+
+    def parameters(self, state: AdamState) -> Float:
+        """The average once there is one."""
+        return state.average()

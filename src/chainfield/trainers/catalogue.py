@@ -37,36 +37,41 @@ def make_trainer(
     rate: float | None = None,
     batch_size: int | None = None,
     average_from: int | None = None,
+    restart_every: int | None = None,
 ) -> Trainer[Any]:
     """A trainer by name; what is None keeps the trainer's own default.
 
     "averaged" is stochastic gradient descent whose iterates are averaged from pass ``average_from`` on (0: from the
-    beginning). For a perceptron objective, which is not smooth, the step is constant: the averaged perceptron.
+    beginning) and restarted from their average every ``restart_every`` passes. For a perceptron objective, which is not
+    smooth, the step is constant: the averaged perceptron.
     """
     for what, value, users in (
         ("learning_rate", rate, ("sgd", "averaged", "adam")),
         ("batch_size", batch_size, ("sgd", "averaged", "adam")),
-        ("average_from", average_from, ("sgd", "averaged")),
+        ("average_from", average_from, ("sgd", "averaged", "adam")),
+        ("restart_every", restart_every, ("sgd", "averaged", "adam")),
     ):
         if value is not None and name in TRAINERS and name not in users:
             raise ConfigError(f"{what} has no effect with trainer={name!r}; it belongs to {', '.join(users)}.")
     common: dict[str, Any] = {"max_iter": max_iter, "tol": tol}
     stochastic = common | {"seed": seed}
+    online = stochastic | {
+        "rate": rate, "batch_size": batch_size, "average_from": average_from, "restart_every": restart_every,
+    }  # fmt: skip
     options: dict[str, tuple[type[Trainer[Any]], dict[str, Any]]] = {
         "auto": (Auto, stochastic),
         "lbfgs": (LBFGS, common),
         "owlqn": (OWLQN, common),
         "rprop": (RProp, common),
         "sdca": (SDCA, stochastic),
-        "adam": (Adam, stochastic | {"rate": rate, "batch_size": batch_size}),
-        "sgd": (SGD, stochastic | {"rate": rate, "batch_size": batch_size, "average_from": average_from}),
+        "adam": (Adam, online),
+        "sgd": (SGD, online),
         "averaged": (
             SGD,
-            stochastic
+            online
             | {
                 "rate": 1.0 if rate is None and not smooth else rate,
                 "decay": None if smooth else 0.0,
-                "batch_size": batch_size,
                 "average_from": (1 if smooth else 0) if average_from is None else average_from,
                 "max_iter": 20 if max_iter is None else max_iter,
             },

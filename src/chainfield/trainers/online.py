@@ -5,8 +5,9 @@
 The way back of a sequence's gradient adds to θ itself, so a step touches only the weights of its features. An l2
 penalty touches all of them, by the same factor: θ is kept as a factor times a vector during a pass (Bottou 2010). An l1
 penalty is saved up and paid after some dozens of steps for all parameters at once (a move to zero that stops there).
-The average of all iterates costs one more way back, not a pass over θ. With θ_k = c_k v_k, Δ_k the change of v in step
-k, and C_k = c_1 + … + c_k:  sum over k of θ_k = C_K v_K - sum over k of C_{k-1} Δ_k  (Daumé 2006; Xu 2011).
+The average of all iterates costs one more way back, not a pass over θ (see :mod:`chainfield.trainers.averaging`). With
+θ_k = c_k v_k, Δ_k the change of v in step k, and C_k = c_1 + … + c_k:
+sum over k of θ_k = C_K v_K - sum over k of C_{k-1} Δ_k.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from chainfield.errors import DivergenceError
 from chainfield.problem import OnlinePass, Problem
 
+from .averaging import AveragedState, averages, check_averaging, restarts
 from .trainer import Float, Record, State, Trainer, Window, orders
 
 # Paying the penalties costs a few passes over θ; it should not cost more than the steps in between.
@@ -27,12 +29,9 @@ PARAMETERS_PER_STEP = 4000
 
 
 @dataclass
-class OnlineState(State):
-    """θ, and what is behind the average."""
+class OnlineState(AveragedState):
+    """θ, its average, and how far a step goes."""
 
-    lag: Float = field(default_factory=lambda: np.empty(0))  # sum of C_{k-1} Δ_k
-    clock: int = 0  # steps since averaging began
-    mass: float = 0.0  # the sum of the iterates since then is mass · θ - lag
     rate: float = 0.0  # the first step size, once it is chosen
     history: list[float] = field(default_factory=list)
 
@@ -44,11 +43,13 @@ class SGD(Trainer[OnlineState]):
 
     ``decay`` None: 2·l2 / S, the strong convexity of a term (Bottou 2010), so that likelihood training converges.
     ``average_from``: the pass from which iterates are averaged (burn-in), None for no averaging.
+    ``restart_every``: every k-th pass begins at the average, which then begins with the first pass if nothing is said.
     """
 
     rate: float | None = None
     decay: float | None = None
     average_from: int | None = None
+    restart_every: int | None = None
     batch_size: int = 1
     max_iter: int = 50
     tol: float = 1e-4
@@ -60,6 +61,7 @@ class SGD(Trainer[OnlineState]):
     def begin(self, problem: Problem, theta: Float) -> OnlineState:
         """Choose the first step size."""
         self.check(problem)
+        check_averaging(self.average_from, self.restart_every)
         rate = calibrate(problem, theta, self.seed) if self.rate is None else self.rate
         return OnlineState(theta.copy(), lag=np.zeros_like(theta), rate=rate)
 
@@ -67,7 +69,9 @@ class SGD(Trainer[OnlineState]):
         """A pass over the data."""
         n = problem.n_sequences
         decay = 2.0 * problem.l2 / n if self.decay is None else self.decay
-        averaging = self.average_from is not None and state.iteration >= self.average_from
+        averaging = averages(self.average_from, self.restart_every, state.iteration)
+        if restarts(self.restart_every, state.iteration):
+            state.restart()
         order = orders(self.seed, state.iteration, n)
         n_steps = -(-n // self.batch_size)
         taken = (state.iteration * n_steps + np.arange(n_steps)).astype(np.float64)
@@ -122,7 +126,7 @@ class SGD(Trainer[OnlineState]):
 
     def parameters(self, state: OnlineState) -> Float:
         """The average once there is one."""
-        return (state.mass * state.theta - state.lag) / state.clock if state.clock else state.theta
+        return state.average()
 
 
 def pay_interval(problem: Problem) -> int:
