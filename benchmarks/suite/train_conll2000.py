@@ -16,7 +16,7 @@ from .tasks import Task, conll2000, feature_strings, first
 from .training import HOW, Race, Setting
 
 REPEATS = 2
-ITERATIONS = 12
+ITERATIONS = 40
 
 
 def run(options: Options) -> Measurements:

@@ -12,24 +12,44 @@ from typing import Any
 import numpy as np
 
 from .jit import inner, kernel
-from .vector import LANES, fma, get, load, splat, total
+from .vector import LANES, add, fma, get, load, mul, prefetch, splat, store, total
+
+PIECE = 2048  # elements at a time: what all remembered vectors are multiplied with stays in an inner cache
+AHEAD = 256  # remembered numbers that are asked for before they are read: there are too many streams to be guessed
 
 
 @inner
-def dot(a: Any, b: Any, n: int) -> float:
-    """Sum of products, always in the same order."""
-    s0 = splat(0.0)
-    s1 = splat(0.0)
+def five_products(s: Any, y: Any, g: Any, dg: Any, s_new: Any, y_new: Any, dy: Any, n: int, out: Any) -> None:
+    """out += s·g, y·dg, s·y_new, y·dy, y·s_new, always in the same order."""
+    a0 = splat(0.0)
+    a1 = splat(0.0)
+    a2 = splat(0.0)
+    a3 = splat(0.0)
+    a4 = splat(0.0)
     i = 0
-    while i + 2 * LANES <= n:
-        s0 = fma(load(a, i), load(b, i), s0)
-        s1 = fma(load(a, i + LANES), load(b, i + LANES), s1)
-        i += 2 * LANES
-    value = total(s0) + total(s1)
+    while i + LANES <= n:
+        prefetch(s, i + AHEAD)
+        prefetch(y, i + AHEAD)
+        vs = load(s, i)
+        vy = load(y, i)
+        a0 = fma(vs, load(g, i), a0)
+        a1 = fma(vy, load(dg, i), a1)
+        a2 = fma(vs, load(y_new, i), a2)
+        a3 = fma(vy, load(dy, i), a3)
+        a4 = fma(vy, load(s_new, i), a4)
+        i += LANES
+    out[0] += total(a0)
+    out[1] += total(a1)
+    out[2] += total(a2)
+    out[3] += total(a3)
+    out[4] += total(a4)
     while i < n:
-        value += get(a, i) * get(b, i)
+        out[0] += get(s, i) * get(g, i)
+        out[1] += get(y, i) * get(dg, i)
+        out[2] += get(s, i) * get(y_new, i)
+        out[3] += get(y, i) * get(dy, i)
+        out[4] += get(y, i) * get(s_new, i)
         i += 1
-    return value
 
 
 @kernel
@@ -62,24 +82,20 @@ def weighted_products(
 
     out (n, 5): s·g, y·Dg, s·y', y·Dy', y·s'  (D: the metric, or 1 if it is empty; primes: the newest pair).
     """
-    n = hi - lo
-    g = vector[lo:hi]
-    s_new = steps[newest, lo:hi]
-    y_new = changes[newest, lo:hi]
-    dg = np.empty(n)
-    dy = np.empty(n)
-    for i in range(n):
-        scale = metric[lo + i] if len(metric) > 0 else 1.0
-        dg[i] = scale * g[i]
-        dy[i] = scale * y_new[i]
-    for j in range(len(used)):
-        s = steps[used[j], lo:hi]
-        y = changes[used[j], lo:hi]
-        out[j, 0] = dot(s, g, n)
-        out[j, 1] = dot(y, dg, n)
-        out[j, 2] = dot(s, y_new, n)
-        out[j, 3] = dot(y, dy, n)
-        out[j, 4] = dot(y, s_new, n)
+    dg = np.empty(PIECE)
+    dy = np.empty(PIECE)
+    out[:] = 0.0
+    for a in range(lo, hi, PIECE):
+        b = min(a + PIECE, hi)
+        g = vector[a:b]
+        s_new = steps[newest, a:b]
+        y_new = changes[newest, a:b]
+        for i in range(b - a):
+            scale = metric[a + i] if len(metric) > 0 else 1.0
+            dg[i] = scale * g[i]
+            dy[i] = scale * y_new[i]
+        for j in range(len(used)):
+            five_products(steps[used[j], a:b], changes[used[j], a:b], g, dg, s_new, y_new, dy, b - a, out[j])
 
 
 @kernel
@@ -88,25 +104,34 @@ def combine(
     vector: Any, metric: Any, out: Any,
 ) -> float:  # fmt: skip
     """out = D (of_vector · g + sum of of_changes · y) + sum of of_steps · s over lo:hi; returns out·g there."""
-    part = 512
-    value = 0.0
-    for a in range(lo, hi, part):
-        b = min(a + part, hi)
-        for i in range(a, b):
-            out[i] = of_vector * vector[i]
+    n = steps.shape[1]
+    s = steps.ravel()
+    y = changes.ravel()
+    sums = splat(0.0)
+    i = lo
+    while i + LANES <= hi:
+        curved = mul(splat(of_vector), load(vector, i))
+        straight = splat(0.0)
         for j in range(len(used)):
-            c = of_changes[j]
-            y = changes[used[j]]
-            for i in range(a, b):
-                out[i] += c * y[i]
+            at = used[j] * n + i
+            prefetch(y, at + AHEAD)
+            prefetch(s, at + AHEAD)
+            curved = fma(splat(get(of_changes, j)), load(y, at), curved)
+            straight = fma(splat(get(of_steps, j)), load(s, at), straight)
         if len(metric) > 0:
-            for i in range(a, b):
-                out[i] *= metric[i]
+            curved = mul(curved, load(metric, i))
+        found = add(curved, straight)
+        store(out, i, found)
+        sums = fma(found, load(vector, i), sums)
+        i += LANES
+    value = total(sums)
+    while i < hi:
+        curved_i = of_vector * vector[i]
+        straight_i = 0.0
         for j in range(len(used)):
-            c = of_steps[j]
-            s = steps[used[j]]
-            for i in range(a, b):
-                out[i] += c * s[i]
-        for i in range(a, b):
-            value += out[i] * vector[i]
+            curved_i += of_changes[j] * y[used[j] * n + i]
+            straight_i += of_steps[j] * s[used[j] * n + i]
+        out[i] = curved_i * (metric[i] if len(metric) > 0 else 1.0) + straight_i
+        value += out[i] * vector[i]
+        i += 1
     return value

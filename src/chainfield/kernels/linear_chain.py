@@ -16,7 +16,7 @@ from .jit import inner, kernel, part
 from .logspace import log_backward, log_forward
 from .max import best_path
 from .sum import backward, forward, make_work, prepare_edges
-from .unrolled import gather_unrolled, scatter_unrolled
+from .unrolled import announce_pairs, gather_unrolled, scatter_unrolled
 from .vector import LANES, fma, get, load, load_part, mul, put, splat, store, store_part, total
 
 # θ is a factor times what is stored, so that shrinking all of it is one multiplication; folded in below this.
@@ -205,6 +205,12 @@ def linear_pass(
             continue
         for t in range(n):
             gather_unrolled(entries, at + t, theta.weights, nodes, t * width)
+        # While inference computes, memory fetches what comes next: where the way back leads, and the next sequence.
+        if not moving:
+            announce_pairs(entries, at, at + n, into.weights)
+        if step + 1 < len(order):
+            following = order[step + 1]
+            announce_pairs(entries, offsets[following], offsets[following + 1], theta.weights)
         for i in range(0, n * width, LANES):
             store(d_nodes, i, zero)
         if factor != 1.0:

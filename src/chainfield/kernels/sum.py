@@ -145,6 +145,19 @@ def expose(nodes: Any, stride: int, n_rows: int, at: int, n: int, emission: Any)
 
 
 @inner
+def store_zeros_behind(values: Any, o: int, k: int, part: int, width: int, vector: Any) -> None:
+    """Write the first lanes of a vector to values[o + k:], and zeros behind them if the row has room for them.
+
+    The next step reads all of it at once, and a processor cannot hand on what was written lane by lane: it would wait
+    until the memory has it. States behind these are written after them; lanes behind the last state stay 0.
+    """
+    if k + LANES <= width:
+        store(values, o + k, vector)
+    else:
+        store_part(values, o + k, part, vector)
+
+
+@inner
 def emit(graph: Any, emission: Any, e: int, acc: Any, lost: Any, alpha: Any, o: int, thinnest: Any) -> Any:
     """alpha[o + k] = acc[k] * emission[e + row of k]; returns the smallest so far of those that are not lost."""
     for g in range(len(graph.segment_len)):
@@ -160,7 +173,7 @@ def emit(graph: Any, emission: Any, e: int, acc: Any, lost: Any, alpha: Any, o: 
         if c < n:
             part = n - c
             values = mul(load_part(acc, state + c, part, 0.0), load_part(emission, row + c, part, 0.0))
-            store_part(alpha, o + state + c, part, values)
+            store_zeros_behind(alpha, o, state + c, part, graph.width, values)
             thinnest = minimum(add(values, load_part(lost, state + c, part, np.inf)), thinnest)
     return thinnest
 
@@ -290,9 +303,7 @@ def backward(
                 d = load_part(d_nodes, out + row + c, left, 0.0)
                 store_part(d_nodes, out + row + c, left, fma(mul(a, b), many, d))
                 q = mul(mul(b, scale), load_part(emission, e + row + c, left, 0.0))
-                store_part(right, o + k, left, where_positive(a, q))
-        for k in range(n_states, width):
-            put(right, o + k, 0.0)
+                store_zeros_behind(right, o, k, left, width, where_positive(a, q))
         if t > 0:
             if per_step:
                 step = (at + t) * n_edges

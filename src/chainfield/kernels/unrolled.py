@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .jit import inner, kernel
-from .vector import LANES, add, fma, get, keep, load, mul, put, splat, store
+from .vector import LANES, add, fma, get, keep, load, mul, prefetch, put, splat, store
 
 
 class Unrolled(NamedTuple):
@@ -68,6 +68,13 @@ def unroll(
             if len(values) > 0:
                 full_value[a] = values[i]
             a += 1
+
+
+@inner
+def announce_pairs(entries: Any, lo: int, hi: int, weights: Any) -> None:
+    """Ask for the weights of pairs of positions lo:hi, which will be read or written soon."""
+    for i in range(get(entries.pair_first, lo), get(entries.pair_first, hi)):
+        prefetch(weights, get(entries.pair, i))
 
 
 @inner
