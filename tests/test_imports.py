@@ -22,7 +22,7 @@ ALLOWED: dict[str, str] = {
     "metrics": "errors spans",
     "states": "errors spans kernels",
     "potentials": "errors states",
-    "inference": "errors kernels states potentials",
+    "inference": "errors parallel kernels states potentials",
     "features": "errors parallel kernels data",
     "statistics": "errors features",
     "scorers": "errors kernels states potentials features",

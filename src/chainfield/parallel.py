@@ -76,6 +76,18 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], n_jobs: int) -> 
 
 _inside = 0
 _limit: Any = None
+_controller: Any = None
+
+
+def _blas() -> Any:
+    """All BLAS libraries of the process: NumPy's, and SciPy's, which compiled kernels call. Found once."""
+    global _controller
+    if _controller is None:
+        import scipy.linalg.cython_blas  # noqa: F401
+        from threadpoolctl import ThreadpoolController
+
+        _controller = ThreadpoolController().select(user_api="blas")
+    return _controller
 
 
 @contextmanager
@@ -85,12 +97,11 @@ def one_blas_thread() -> Iterator[None]:
     The limit is the process's, so it is counted: the last one to leave lifts it.
     """
     global _inside, _limit
-    from threadpoolctl import threadpool_limits
 
     with _lock:
         _inside += 1
         if _inside == 1:
-            _limit = threadpool_limits(1, "blas")
+            _limit = _blas().limit(limits=1)
     try:
         yield
     finally:

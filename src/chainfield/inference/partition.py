@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError
-from chainfield.kernels.sum import sum_product
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
 from .checks import check_scores, check_values
+from .summing import sum_all
 
 Float = NDArray[np.float64]
 
@@ -30,19 +30,7 @@ def add_posteriors(space: StateSpace, potentials: Potentials, weight: Float, int
     check_scores(potentials)
     if into.shared and not potentials.shared and len(potentials.node) > 1:
         raise ConfigError("Edges that every position has for itself need a gradient for every position.")
-    log_z = np.empty(potentials.n_sequences)
-    sum_product(
-        space.graph,
-        potentials.node,
-        potentials.edge,
-        potentials.offsets,
-        weight,
-        True,
-        into.node,
-        into.edge,
-        not into.shared,
-        log_z,
-    )
+    log_z = sum_all(space, potentials, weight, into)
     check_values(log_z)
     return log_z
 
@@ -53,11 +41,7 @@ def log_partition(space: StateSpace, potentials: Potentials, *, strict: bool = T
     A sequence without a path is an error, or has -inf if not ``strict``.
     """
     check_scores(potentials)
-    log_z = np.empty(potentials.n_sequences)
-    none = np.empty((0, 0))
-    weight = np.ones(potentials.n_sequences)
-    graph = space.graph
-    sum_product(graph, potentials.node, potentials.edge, potentials.offsets, weight, False, none, none, False, log_z)
+    log_z = sum_all(space, potentials)
     check_values(log_z, strict=strict)
     return log_z
 

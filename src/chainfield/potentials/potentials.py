@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -49,10 +48,14 @@ class Potentials:
         """Whether all positions share their edge scores."""
         return self.edge.shape[0] == 1
 
+    def window(self, s: int) -> Potentials:
+        """One sequence by itself: a view, so that writing to it writes here."""
+        a, b = int(self.offsets[s]), int(self.offsets[s + 1])
+        return Potentials(self.node[a:b], self.edge if self.shared else self.edge[a:b], np.array([0, b - a]))
+
     def split(self) -> Iterator[Potentials]:
         """Each sequence by itself."""
-        for a, b in pairwise(self.offsets.tolist()):
-            yield Potentials(self.node[a:b], self.edge if self.shared else self.edge[a:b], np.array([0, b - a]))
+        return map(self.window, range(self.n_sequences))
 
     def zeros(self, *, per_position: bool = False) -> Potentials:
         """Zeros of the same shape, to gather posteriors in; ``per_position`` gives every position its edges."""

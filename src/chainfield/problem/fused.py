@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 _NONE = np.empty(0)
+_MATRIX_STATES = 256
 _MOST_ROWS = 2**16 - 1  # what the kernels' row numbers hold
 _MOST_PLACES = 2**31 - 1
 
@@ -166,6 +167,9 @@ def fuse(problem: Problem) -> Fused | None:
     rows = chain.space.n_rows
     features, pairs = sparse[0]
     packing = Packing(pairs, rows, -(-rows // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
+    # Hundreds of states are summed over by products of matrices, many sequences side by side.
+    if problem.objective.how == "sum" and chain.space.dense and chain.space.n_states >= _MATRIX_STATES:
+        return None
     if rows > _MOST_ROWS or packing.pairs.n_pairs + packing.shift > _MOST_PLACES:
         return None
     no_tie = np.empty(0, np.int32)

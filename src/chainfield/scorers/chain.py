@@ -19,6 +19,9 @@ from .scorer import Float, Scorer
 
 # Node and edge scores of a block should stay in the processor's cache between scoring, inference and the way back.
 BLOCK_BYTES = 1 << 20
+# Many states are summed over by products of matrices, for which sequences go side by side: the more, the better.
+MANY_STATES = 128
+MANY_POSITIONS = 2048
 Parameters = Mapping[str, Float]  # "scorer.parameter" -> array
 
 
@@ -136,6 +139,8 @@ class Chain:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""
         row_bytes = 8 * (self.space.n_rows + (self.space.n_edges if self.per_position else 0))
         limit = max(1, BLOCK_BYTES // row_bytes)
+        if self.space.n_states >= MANY_STATES and not self.per_position:
+            limit = max(limit, MANY_POSITIONS)
         at = lo
         while at < hi:
             end = int(np.searchsorted(offsets, offsets[at] + limit, side="right")) - 1

@@ -111,6 +111,12 @@ class StateSpace:
         return self.n_rows == len(np.unique(self.label_of_row)) and self.steps is not None
 
     @cached_property
+    def dense(self) -> bool:
+        """Whether states mostly follow each other, and none share a row: edges are then best seen as a matrix."""
+        k = self.n_states
+        return self.n_rows == k and 2 * self.n_edges >= k * k and bool((np.diff(self.row_of) == 1).all())
+
+    @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The parts of a space in which no edge leaves a label, one a label."""
         from .blocks import split_blocks
