@@ -16,6 +16,7 @@ Int64 = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 CHUNK = 1 << 15  # texts that a thread looks up at a time
+MARK = "\0"
 PADDING = 8  # bytes behind a buffer that the kernels may read
 
 
@@ -43,7 +44,27 @@ def padded_buffer(whole: bytes) -> Bytes:
 
 
 def pieces_of(*columns: Sequence[str], prefixes: Sequence[str] = ("",)) -> Pieces:
-    """Strings laid end to end, one column after the other, each string with its column's prefix in front of it."""
+    """Strings laid end to end, one column after the other, each string with its column's prefix in front of it.
+
+    Anything but strings is a TypeError.
+    """
+    return _divided(columns, prefixes) or _measured(columns, prefixes)
+
+
+def _divided(columns: Sequence[Sequence[str]], prefixes: Sequence[str]) -> Pieces | None:
+    """By a mark between them: finding a byte is cheaper than asking for lengths. None if it occurs in a string."""
+    texts = [p + (MARK + p).join(column) for column, p in zip(columns, prefixes, strict=True) if column]
+    n, whole = sum(map(len, columns)), MARK.join(texts).encode("utf-8", "surrogatepass")
+    if whole.count(MARK.encode()) != max(n - 1, 0):
+        return None
+    buffer = padded_buffer(whole)
+    marks = np.flatnonzero(buffer[: len(whole)] == ord(MARK))
+    starts, ends = np.zeros(n, np.int64), np.full(n, len(whole), np.int64)
+    starts[1:], ends[: n - 1] = marks + 1, marks
+    return Pieces(buffer, starts, ends)
+
+
+def _measured(columns: Sequence[Sequence[str]], prefixes: Sequence[str]) -> Pieces:
     texts, lengths = [], []
     for column, prefix in zip(columns, prefixes, strict=True):
         if column:

@@ -88,18 +88,15 @@ class _Given:
     def __init__(self, sequences: Sequence[Any]) -> None:
         lists = [s.to_dict("records") if hasattr(s, "to_dict") else s for s in sequences]
         self.records: Records | None = None
-        self._flat: list[str] | None = None
         self._values: NDArray[np.float64] | None = None
         if set(map(type, lists)) <= {list, tuple}:
             items = list(chain.from_iterable(lists))
             kinds = set(map(type, items))
             if kinds <= {list}:
-                flat = list(chain.from_iterable(items))
-                if set(map(type, flat)) <= {str}:
-                    self._flat = flat
-            elif kinds == {dict}:
-                self.records = as_records(items)
-            if self._flat is not None or self.records is not None:
+                given: Records | list[str] | None = list(chain.from_iterable(items))
+            else:
+                given = as_records(items) if kinds == {dict} else None
+            if given is not None and self._join(given):
                 self.offsets = offsets_of(list(map(len, lists)))
                 self.indptr = offsets_of(list(map(len, items)))
                 return
@@ -107,16 +104,22 @@ class _Given:
         self.offsets = offsets_of(list(map(len, found)))
         every = list(chain.from_iterable(found))
         self.indptr = offsets_of(list(map(len, every)))
-        self._flat = [name for position in every for name, _ in position]
+        self._pieces = pieces_of([name for position in every for name, _ in position])
         self._values = np.array([value for position in every for _, value in position], np.float64)
+
+    def _join(self, given: Records | list[str]) -> bool:
+        """Join all strings; False if there is anything else among them, which takes a closer look at every item."""
+        try:
+            self._pieces = pieces_of(given) if isinstance(given, list) else given.pieces()
+        except TypeError:
+            return False
+        self.records = None if isinstance(given, list) else given
+        return True
 
     def pieces(self, in_order: bool = False) -> Pieces:
         """The names of all attributes; unless they come in order, their numbers have to be brought into it."""
-        if self.records is None:
-            assert self._flat is not None
-            return pieces_of(self._flat)
-        pieces = self.records.pieces()
-        if not in_order:
+        pieces = self._pieces
+        if self.records is None or not in_order:
             return pieces
         order = np.argsort(self.records.places(self.indptr))
         return Pieces(pieces.buffer, pieces.starts[order], pieces.ends[order])

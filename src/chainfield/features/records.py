@@ -39,7 +39,7 @@ class Records:
     has_numbers: bool
 
     def pieces(self) -> Pieces:
-        """Names of attributes, group by group and key by key."""
+        """Names of attributes, group by group and key by key; a TypeError where a column is not all strings."""
         columns: list[Sequence[str]] = []
         prefixes: list[str] = []
         for group in self.groups:
@@ -72,8 +72,12 @@ class Records:
 def as_records(items: Sequence[dict[Any, Any]]) -> Records | None:
     """Dicts, if many have the same keys, all strings, and all values are strings or finite numbers; else None."""
     positions: dict[tuple[Any, ...], list[int]] = {}
-    for at, item in enumerate(items):
-        positions.setdefault(tuple(item), []).append(at)
+    for at, keys in enumerate(map(tuple, items)):
+        own = positions.get(keys)
+        if own is None:
+            positions[keys] = [at]
+        else:
+            own.append(at)
     if FEW * len(positions) > len(items):
         return None
     groups, has_numbers = [], False
@@ -81,13 +85,13 @@ def as_records(items: Sequence[dict[Any, Any]]) -> Records | None:
         if set(map(type, keys)) - {str}:
             return None
         columns: list[Sequence[str] | Float] = []
-        flat = list(chain.from_iterable(map(dict.values, map(items.__getitem__, own))))
+        chosen = items if len(own) == len(items) else map(items.__getitem__, own)
+        flat = list(chain.from_iterable(map(dict.values, chosen)))
         for j in range(len(keys)):
             column = flat[j :: len(keys)]
-            kinds = set(map(type, column))
-            if kinds <= {str}:
+            if type(column[0]) is str:  # whether all are, joining them will tell
                 columns.append(column)
-            elif kinds <= {float, int, bool}:
+            elif set(map(type, column)) <= {float, int, bool}:
                 try:
                     numbers = np.array(column, np.float64)
                 except OverflowError:

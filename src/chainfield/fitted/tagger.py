@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,15 @@ import numpy as np
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.inference import best_label_paths, decoder_named, label_marginals
+from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials
 from chainfield.tasks import Tagging
 
 from .model import FittedModel, Float, cut
 from .quick import quick_labels
+
+PART = 128  # sequences that a thread takes at the least
+PARTS = 4  # how many times each thread comes back for more
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +32,13 @@ class Tagger(FittedModel):
 
     def predict(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The best labels; ``given`` fixes some of them (None elsewhere, a set for "one of these")."""
-        return self.decode(self.features.encode(sequences, self.n_jobs), given)
+        if given is not None or self.n_jobs == 1 or len(sequences) < 2 * PART:
+            return self.decode(self.features.encode(sequences, self.n_jobs), given)
+        # Reading Python's objects takes one thread at a time; the others infer meanwhile.
+        size = max(PART, -(-len(sequences) // (PARTS * self.n_jobs)))
+        parts = [sequences[at : at + size] for at in range(0, len(sequences), size)]
+        alone = replace(self, n_jobs=1)
+        return list(chain.from_iterable(ordered_map(alone.predict, parts, self.n_jobs)))
 
     def decode(self, batch: Batch, given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The same for sequences that are encoded already."""
