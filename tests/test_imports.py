@@ -28,12 +28,12 @@ ALLOWED: dict[str, str] = {
     "scorers": "errors kernels states potentials features",
     "objectives": "errors states potentials inference",
     "tasks": "errors states potentials",
-    "counting": "errors features tasks",
+    "counting": "errors data features tasks",
     "problem": "errors parallel kernels states potentials inference features scorers objectives",
     "trainers": "errors parallel kernels states potentials inference features scorers objectives problem",
     "fitted": "errors parallel spans states potentials inference features scorers tasks",
     "files": "errors states inference features scorers tasks problem trainers fitted",
-    "models": "errors parallel spans kernels metrics states potentials inference features scorers objectives tasks "
+    "models": "errors parallel spans kernels data metrics states potentials inference features scorers objectives tasks "
     "counting problem trainers fitted files",
     "commands": "errors parallel spans data metrics features trainers fitted files models",
 }

@@ -60,6 +60,14 @@ class Counts:
         _, label = split_label(self.samples.codes)
         return np.bincount(label, weights=self.samples.counts, minlength=self.n_labels).astype(np.float64)
 
+    def label_pairs(self) -> Float:
+        """(L, L) how often label followed label."""
+        before, after = split_entries(self.pairs.codes)
+        label = split_label(self.entries)[1]
+        code = label[before] * self.n_labels + label[after]
+        found = np.bincount(code, weights=self.pairs.counts, minlength=self.n_labels**2)
+        return found.astype(np.float64).reshape(self.n_labels, self.n_labels)
+
     def with_labels(self, labels: Any) -> Counts:
         """The same with labels announced that may come later."""
         return replace(self, labels=tuple(dict.fromkeys([*self.labels, *labels])))

@@ -78,10 +78,11 @@ def empty_table() -> Table:
 
 
 def _gather(codes: Int, counts: Float) -> Table:
+    if (codes[1:] > codes[:-1]).all():
+        keep = counts > NOTHING
+        return Table(codes[keep], counts[keep])
     order = np.argsort(codes, kind="stable")  # sorted runs, laid end to end, are merged in linear time
     ordered = codes[order]
-    if len(ordered) == 0:
-        return empty_table()
     first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     summed = np.add.reduceat(counts[order], first)
     keep = summed > NOTHING

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.data.coded import CodedRows
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Sparse
+from chainfield.tasks.labels import plain_label
 
 from .counts import MOST_LABELS, Counts, join_entries, join_label, split_entries, split_label
+from .distinct import distinct_labels, distinct_rows, offsets_of
 from .forms import Forms, no_forms
 from .table import Float, Int, Table, empty_table, tabulate
 
@@ -42,58 +44,38 @@ class Tally:
 
     def add(self, sequences: Sequence[Any], targets: Sequence[Any], weights: Float | None = None) -> None:
         """Count some sequences; positions whose label is None (or a set of several) are left out."""
-        lengths = np.fromiter(map(len, targets), np.int64, len(targets))
-        kept = lengths > 0
-        lengths = lengths[kept]
-        if not len(lengths):
+        offsets = offsets_of(targets)
+        if not offsets[-1]:
             return
-        ends = np.cumsum(lengths)
-        label = self._label_numbers(targets, int(ends[-1]))
+        label = self._label_numbers(targets)
         form, observation = self._form_numbers(sequences)
-        weight = None if weights is None else np.repeat(weights[kept], lengths)
+        weight = None if weights is None else np.repeat(weights, np.diff(offsets))
         known = label >= 0
-        self._count("samples", join_label(form, label), known, weight)
-        both = known[1:] & known[:-1] & (observation[1:] >= 0) & (observation[:-1] >= 0)
-        both[ends[:-1] - 1] = False
-        entry = self._number_entries(join_label(observation, label), known & (observation >= 0))
-        self._count("pairs", join_entries(entry[:-1], entry[1:]), both, None if weight is None else weight[1:])
+        there = known & (observation >= 0)
+        entry, met = self._number_entries(join_label(observation, label), there, weight)
+        self._count("samples", met if self._alone else _tabulate(join_label(form, label), known, weight))
+        both = there[1:] & there[:-1]
+        both[offsets[(offsets > 0) & (offsets < len(label))] - 1] = False
+        weight = None if weight is None else weight[1:]
+        self._count("pairs", _tabulate(join_entries(entry[:-1], entry[1:]), both, weight))
 
-    def _label_numbers(self, targets: Sequence[Any], n: int) -> Int:
+    def _label_numbers(self, targets: Sequence[Any]) -> Int:
         """(N,) the numbers of the labels; -1 where one is not known."""
-        from chainfield.tasks.labels import plain_label
-
-        flat = list(chain.from_iterable(targets))
-        try:
-            return np.fromiter(map(self._labels.__getitem__, flat), np.int64, n)
-        except (KeyError, TypeError):
-            pass
-        number: dict[Any, int] = {}
-        try:
-            distinct = dict.fromkeys(flat)
-        except TypeError:  # a set cannot be hashed; of several labels, none is known
-            flat = [frozenset(label) if isinstance(label, set) else label for label in flat]
-            flat = [plain_label(label) for label in flat]
-            distinct = dict.fromkeys(flat)
-        for label in distinct:
+        labels, which = distinct_labels(targets)
+        numbers = np.empty(len(labels), np.int64)
+        for i, label in enumerate(labels):
             own = plain_label(label)
             if isinstance(own, frozenset):
                 own = plain_label(next(iter(own))) if len(own) == 1 else None
-            number[label] = -1 if own is None else self._labels.setdefault(own, len(self._labels))
+            numbers[i] = -1 if own is None else self._labels.setdefault(own, len(self._labels))
         if len(self._labels) > MOST_LABELS:
             raise ConfigError(f"There are more than {MOST_LABELS} labels; is the label in another column?")
-        return np.fromiter(map(number.__getitem__, flat), np.int64, n)
+        return numbers[which]
 
     def _form_numbers(self, sequences: Sequence[Any]) -> tuple[Int, Int]:
         """(N,) the form of each position, and its observation (or, as long as rows stand for them, the row)."""
         if self._alone:
-            rows, known = list(chain.from_iterable(sequences)), self._rows
-            if rows and isinstance(rows[0], list):
-                rows = list(map(tuple, rows))
-            try:
-                form = np.fromiter(map(known.__getitem__, rows), np.int64, len(rows))
-            except (KeyError, TypeError):
-                self._add_rows(rows, sequences)
-                form = np.fromiter(map(known.__getitem__, rows), np.int64, len(rows))
+            form = self._row_numbers(sequences)
             return form, form
         forms, number = forms_of(self._learn(sequences)).distinct()
         place = self._forms.find(forms)
@@ -102,39 +84,44 @@ class Tally:
         self._forms = self._forms + forms.take(fresh) if len(fresh) else self._forms
         return place[number], forms.observation[number].astype(np.int64)
 
-    def _add_rows(self, rows: list[Any], sequences: Sequence[Any]) -> None:
-        """Number the rows that are new. One that is not like the others is for the feature map to refuse: it tells
-        where it stands.
+    def _row_numbers(self, sequences: Sequence[Any]) -> Int:
+        """(N,) the numbers of rows. One that is not like the others is for the feature map to refuse: it tells where it
+        stands.
         """
-        if not all(isinstance(row, str | tuple) for row in rows):
+        try:
+            rows, which = distinct_rows(sequences)
+        except TypeError:  # a row that cannot be hashed
             self._learn(sequences)
-        fresh = [row for row in dict.fromkeys(rows) if row not in self._rows]
-        self._shapes |= {_shape(row) for row in fresh}
+            raise
+        self._shapes |= {sequences.n_columns} if isinstance(sequences, CodedRows) else set(map(_shape, rows))
         if len(self._shapes) > 1 or None in self._shapes:
             self._learn(sequences)
-        for row in fresh:
-            self._rows[row] = len(self._rows)
+        known = self._rows
+        return np.fromiter((known.setdefault(row, len(known)) for row in rows), np.int64, len(rows))[which]
 
-    def _number_entries(self, codes: Int, known: NDArray[np.bool_]) -> Int:
-        """(N,) the number of every entry; new ones are numbered as they come."""
+    def _number_entries(self, codes: Int, there: NDArray[np.bool_], weight: Float | None) -> tuple[Int, Table]:
+        """(N,) the number of every entry, -1 where there is none, and how often each was met; new ones are numbered as
+        they come.
+        """
         entry = np.full(len(codes), -1, np.int64)
-        distinct, inverse = np.unique(codes[known], return_inverse=True)
+        distinct, inverse = np.unique(codes[there], return_inverse=True)
         place = np.searchsorted(self._entries, distinct)
-        there = place < len(self._entries)
-        there[there] = self._entries[place[there]] == distinct[there]
+        old = place < len(self._entries)
+        old[old] = self._entries[place[old]] == distinct[old]
         number = np.empty(len(distinct), np.int64)
-        number[there] = self._entry_numbers[place[there]]
-        fresh = np.flatnonzero(~there)
+        number[old] = self._entry_numbers[place[old]]
+        fresh = np.flatnonzero(~old)
         number[fresh] = len(self._entries) + np.arange(len(fresh))
         if len(fresh):
             self._entries = np.insert(self._entries, place[fresh], distinct[fresh])
             self._entry_numbers = np.insert(self._entry_numbers, place[fresh], number[fresh])
-        entry[known] = number[inverse]
-        return entry
+        entry[there] = number[inverse]
+        counts = np.bincount(inverse, None if weight is None else weight[there], len(distinct))
+        return entry, tabulate(distinct, counts.astype(np.float64))
 
-    def _count(self, name: str, codes: Int, keep: NDArray[np.bool_], weights: Float | None) -> None:
+    def _count(self, name: str, table: Table) -> None:
         pile = self._piles[name]
-        pile.append(tabulate(codes[keep], None if weights is None else weights[keep]))
+        pile.append(table)
         while len(pile) > 1 and len(pile[-2]) < GROWTH * len(pile[-1]):
             last = pile.pop()
             pile[-1] = pile[-1] + last
@@ -160,7 +147,7 @@ class Tally:
         """The same in terms of features in place of rows."""
         rows = list(self._rows)
         if len(rows) > self._n_described:
-            fresh = forms_of(self._learn([[row] for row in rows[self._n_described :]]))
+            fresh = forms_of(self._learn([rows[self._n_described :]]))  # no feature looks at a neighbour
             self._forms = self._forms + fresh if len(self._forms) else fresh
             self._n_described = len(rows)
         forms, number = self._forms.distinct()
@@ -177,6 +164,10 @@ class Tally:
         form, label = split_label(found.samples.codes)
         samples = found.samples.recoded(join_label(number[form], label))
         return replace(found, forms=forms, entries=codes, samples=samples, pairs=pairs)
+
+
+def _tabulate(codes: Int, keep: NDArray[np.bool_], weights: Float | None) -> Table:
+    return tabulate(codes[keep], None if weights is None else weights[keep])
 
 
 def _shape(row: Any) -> Any:

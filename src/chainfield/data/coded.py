@@ -13,6 +13,8 @@ Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
 Row = tuple[str, ...]
 
+SEQUENCES = 1024  # whose strings are made at a time
+
 
 class CodedRows(Sequence[list[Row]]):
     """Sequences of rows, as lists of tuples of strings would be; the strings are made when they are asked for.
@@ -21,15 +23,19 @@ class CodedRows(Sequence[list[Row]]):
     appearance.
     """
 
-    def __init__(self, offsets: Int64, codes: Int32, values: Sequence[Sequence[str]]) -> None:
+    def __init__(self, offsets: Int64, codes: Int32, values: Sequence[Sequence[Any]]) -> None:
         self.offsets = offsets
         self.codes = codes
-        self.values = values
+        self.values = list(values)
 
     @property
     def n_columns(self) -> int:
         """How many cells a row has."""
         return len(self.codes)
+
+    def take(self, columns: Sequence[int]) -> CodedRows:
+        """Some of the columns."""
+        return CodedRows(self.offsets, self.codes[list(columns)], [self.values[c] for c in columns])
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -43,8 +49,10 @@ class CodedRows(Sequence[list[Row]]):
         return list(zip(*columns, strict=True)) if columns else [() for _ in range(hi - lo)]
 
     def __iter__(self) -> Iterator[list[Row]]:
-        rows = self.flat()
-        return (rows[a:b] for a, b in pairwise(self.offsets.tolist()))
+        for first in range(0, len(self), SEQUENCES):
+            bounds = self.offsets[first : first + SEQUENCES + 1].tolist()
+            rows = self._rows(bounds[0], bounds[-1])
+            yield from (rows[a - bounds[0] : b - bounds[0]] for a, b in pairwise(bounds))
 
     @overload
     def __getitem__(self, which: int) -> list[Row]: ...
@@ -104,7 +112,7 @@ class CodedRows(Sequence[list[Row]]):
         return numbers, fresh
 
 
-def encode_columns(columns: Sequence[Sequence[str]], offsets: Int64) -> CodedRows:
+def encode_columns(columns: Sequence[Sequence[Any]], offsets: Int64) -> CodedRows:
     """Columns of strings, coded."""
     codes, values = np.empty((len(columns), int(offsets[-1])), np.int32), []
     for row, column in zip(codes, columns, strict=True):

@@ -61,26 +61,10 @@ def _sentences(
     path_or_file: Readable, encoding: str, separator: str | None, comments: bool, skip_docstart: bool
 ) -> Iterator[Sentence]:
     with line_runs_of(path_or_file, encoding) as (source, runs):
-        state = _State(_Grid(source, separator), comments, skip_docstart)
-        before = 0
+        reader = SentenceReader(source, separator, comments, skip_docstart)
         for run in runs:
-            at = 0
-            while at < len(run):
-                end = _end(run, at) if state.between_sentences else at
-                plain = state.grid.plain_rows(run[at:end]) if end > at else None
-                if plain is None:
-                    sentence = state.feed(before + at + 1, run[at])
-                    at += 1
-                else:
-                    leading, state.leading = state.leading, []
-                    sentence = Sentence(plain, tuple(run[at:end]), before + at + 1, tuple(leading), source)
-                    at = end + 1
-                if sentence is not None:
-                    yield sentence
-            before += len(run)
-        last = state.finish()
-        if last is not None:
-            yield last
+            yield from reader.read(run)
+        yield from reader.finish()
 
 
 def _end(run: list[str], at: int) -> int:
@@ -91,32 +75,57 @@ def _end(run: list[str], at: int) -> int:
         return at
 
 
-class _State:
-    """What is known in the middle of a file; lines are fed to it one by one."""
+class SentenceReader:
+    """What is known in the middle of a file; it is fed with lines, and gives the sentences that they end."""
 
-    def __init__(self, grid: _Grid, comments: bool, skip_docstart: bool) -> None:
-        self.grid = grid
+    def __init__(self, source: str, separator: str | None, comments: bool, skip_docstart: bool) -> None:
+        self.grid = _Grid(source, separator)
         self.comments = comments
         self.skip_docstart = skip_docstart
+        self.n_lines = 0  # so far
         self.leading: list[str] = []
         self.rows: list[_Row] = []
         # Lines with "#" in front, met before the file's first row has told how many columns rows have.
         self.undecided: list[tuple[int, str]] = []
         self.newline = "\n"
 
+    def read(self, run: list[str]) -> Iterator[Sentence]:
+        """Take some lines."""
+        at = 0
+        while at < len(run):
+            end = _end(run, at) if self.between_sentences else at
+            plain = self.grid.plain_rows(run[at:end]) if end > at else None
+            number = self.n_lines + at + 1
+            if plain is None:
+                sentence = self._feed(number, run[at])
+                at += 1
+            else:
+                leading, self.leading = self.leading, []
+                sentence = Sentence(plain, tuple(run[at:end]), number, tuple(leading), self.grid.source)
+                at = end + 1
+            if sentence is not None:
+                yield sentence
+        self.n_lines += len(run)
+
+    def finish(self) -> Iterator[Sentence]:
+        """The last sentence, if there is one: the file ends here."""
+        sentence = self._end_sentence()
+        if sentence is not None:
+            yield sentence
+
     @property
     def between_sentences(self) -> bool:
         """Whether a new sentence may begin, in a file whose columns are known."""
         return not self.rows and self.grid.n_columns > 0
 
-    def feed(self, number: int, raw: str) -> Sentence | None:
+    def _feed(self, number: int, raw: str) -> Sentence | None:
         """Take one line; returns the sentence that it ends, if it does."""
         grid, text, ended = self.grid, raw.removesuffix("\r"), None
         is_blank = not text.strip(_SPACES)
         if is_blank or (self.skip_docstart and grid.is_docstart(text)):
             self.leading += [comment for _, comment in self.undecided]
             self.undecided = []
-            ended = self.finish()
+            ended = self._end_sentence()
             if ended is None or not is_blank:
                 self.leading.append(text)
         elif self.comments and not self.rows and text.startswith("#") and not grid.n_columns:
@@ -136,7 +145,7 @@ class _State:
             self.rows.append(row)
         return ended
 
-    def finish(self) -> Sentence | None:
+    def _end_sentence(self) -> Sentence | None:
         """The sentence so far, if there is one."""
         if not self.rows:
             return None

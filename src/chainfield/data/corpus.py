@@ -56,13 +56,18 @@ def split_label(
     return rows, tuple(None if label == unknown else label for label in labels)
 
 
-def _apart(coded: CodedRows, at: int, unknown: str | None) -> tuple[CodedRows, list[list[str | None]]]:
-    """The rows without the label column, and the labels."""
-    others = [c for c in range(coded.n_columns) if c != at]
-    names = [None if name == unknown else name for name in coded.values[at]]
-    labels = [names[i] for i in coded.codes[at].tolist()]
-    rows = CodedRows(coded.offsets, coded.codes[others], [coded.values[c] for c in others])
-    return rows, [labels[a:b] for a, b in pairwise(coded.offsets.tolist())]
+def apart(coded: CodedRows, label_column: int, unknown: str | None) -> tuple[CodedRows, CodedRows] | None:
+    """Rows without the label column, and that column, unknown labels None; None if there is no such column or an empty
+    label: ``split_label`` has the words for both.
+    """
+    n = coded.n_columns
+    if n < 2 or not -n <= label_column < n:
+        return None
+    labels = coded.take([label_column % n])
+    if "" in labels.values[0] and unknown != "":
+        return None
+    labels.values[0] = [None if name == unknown else name for name in labels.values[0]]
+    return coded.take([c for c in range(n) if c != label_column % n]), labels
 
 
 def load_corpus(
@@ -79,9 +84,12 @@ def load_corpus(
     grid = read_grid(path, encoding, separator, comments, docstart == "skip") if docstart in ("skip", "keep") else None
     if grid is not None:
         coded, between = grid
-        n, fits = coded.n_columns, -coded.n_columns <= label_column < coded.n_columns
-        if n > 1 and fits and ("" not in coded.values[label_column] or unknown == ""):
-            return Corpus(*_apart(coded, label_column % n, unknown), source_name(path), between)
+        parts = apart(coded, label_column, unknown)
+        if parts is not None:
+            names = parts[1].values[0]
+            flat = [names[i] for i in parts[1].codes[0].tolist()]
+            cut = [flat[a:b] for a, b in pairwise(coded.offsets.tolist())]
+            return Corpus(parts[0], cut, source_name(path), between)
     rows_read: list[list[tuple[str, ...]]] = []
     labels_read: list[list[str | None]] = []
     found = separator

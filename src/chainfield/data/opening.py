@@ -36,22 +36,27 @@ def open_text(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[It
 @contextmanager
 def open_runs(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[Iterator[list[str]]]:
     """The same for runs of lines, as they are read; they keep the "\\r" of an end "\\r\\n"."""
-    decoder, name = _decoder(encoding), source_name(path)
+    decoder = _decoder(encoding)
+    with open_bytes(path) as read:
+        yield decoded_runs(read, decoder, source_name(path))
+
+
+@contextmanager
+def open_bytes(path: str | PathLike[str]) -> Iterator[_Read]:
+    """A function that reads the next bytes of a file, decompressed; none at its end."""
     if fspath(path) == "-":
         # From a pipe, take what is there: waiting for a full chunk would hold back complete sentences.
         take: Callable[[int], bytes] = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
-        yield decoded_runs(lambda: take(_CHUNK), decoder, name)
+        yield lambda: take(_CHUNK)
         return
     _check_exists(path)
     with Path(path).open("rb") as file:
-        yield decoded_runs(_reader(file, name), decoder, name)
+        yield _reader(file, source_name(path))
 
 
 def read_bytes(path: str | PathLike[str]) -> bytes:
     """All of a file, decompressed."""
-    _check_exists(path)
-    with Path(path).open("rb") as file:
-        read = _reader(file, source_name(path))
+    with open_bytes(path) as read:
         return b"".join(iter(read, b""))
 
 
@@ -99,11 +104,7 @@ def decoded_runs(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> 
         try:
             text = decoder.decode(chunk, final=not chunk)
         except UnicodeDecodeError as error:
-            line = ended + error.object[: error.start].count(b"\n") + 1
-            raise DataError(
-                f"{name}, line {line}: the bytes are not valid {error.encoding} ({error.reason}); "
-                f"give the file's encoding with --encoding or encoding=, for example latin-1."
-            ) from None
+            raise undecodable(name, ended, error) from None
         run = text.split("\n")
         parts.append(run[0])
         if len(run) > 1:
@@ -116,6 +117,15 @@ def decoded_runs(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> 
     last = "".join(parts)
     if last:
         yield [last]
+
+
+def undecodable(name: str, n_lines: int, error: UnicodeDecodeError) -> DataError:
+    """What to say of bytes that stand behind the first ``n_lines`` lines of a file."""
+    line = n_lines + error.object[: error.start].count(b"\n") + 1
+    return DataError(
+        f"{name}, line {line}: the bytes are not valid {error.encoding} ({error.reason}); "
+        f"give the file's encoding with --encoding or encoding=, for example latin-1."
+    )
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:

@@ -136,7 +136,7 @@ class TemplateFeatures(FeatureMap):
         texts = Texts(self._texts.list)
         arrays: Arrays = {}
         for c, known in enumerate(self._values):
-            arrays[f"values.{c}"] = np.array([texts.add(value) for value in known], np.int32)
+            arrays[f"values.{c}"] = texts.add(list(known))
         arrays |= {f"texts.{name}": array for name, array in pack_strings(texts.list).items()}
         arrays |= {f"nodes.{name}": array for name, array in self._nodes.save().items()}
         arrays |= {f"edges.{name}": array for name, array in self._edges.save().items()}

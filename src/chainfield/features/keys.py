@@ -30,16 +30,16 @@ class Texts:
 
     def __init__(self, texts: Sequence[str] = ()) -> None:
         self.list = list(texts)
-        self.number = {text: i for i, text in enumerate(self.list)}
+        self.number: dict[str | None, int] = {None: ABSENT}
+        self.number |= {text: i for i, text in enumerate(self.list)}
 
-    def add(self, text: str | None) -> int:
-        """The number of a text, a new one if need be; ABSENT for None."""
-        if text is None:
-            return ABSENT
-        found = self.number.setdefault(text, len(self.list))
-        if found == len(self.list):
-            self.list.append(text)
-        return found
+    def add(self, texts: Sequence[str | None]) -> Int32:
+        """The numbers of some texts, new ones where need be; ABSENT for None."""
+        number = self.number
+        fresh = [text for text in dict.fromkeys(texts) if text is not None and text not in number]
+        number.update(zip(fresh, range(len(self.list), len(self.list) + len(fresh)), strict=True))
+        self.list += fresh
+        return np.fromiter(map(number.__getitem__, texts), np.int32, len(texts))
 
 
 class KeyTable:
@@ -66,10 +66,9 @@ class KeyTable:
         """Extend the tables of the views to all values of the columns."""
         for v, view in enumerate(self.program.views):
             fresh = values[view.column][len(self._tables[v]) :]
-            numbers = np.array([self.texts.add(view.text(value)) for value in fresh], np.int32)
-            self._tables[v] = np.concatenate([self._tables[v], numbers])
+            self._tables[v] = np.concatenate([self._tables[v], self.texts.add(view.texts(fresh))])
         for v, pads in enumerate(self.program.pad_texts()):
-            self._pads[v] = [self.texts.add(text) for text in pads]
+            self._pads[v] = self.texts.add(pads)
 
     def _prepare(self) -> None:
         """What the kernel needs besides keys; made anew whenever texts or values were added."""
@@ -127,8 +126,7 @@ class KeyTable:
         extra = np.empty((len(program.views), max(map(len, fresh), default=0)), np.int32)
         get, separators = self.texts.number.get, self._separators
         for v, view in enumerate(program.views):
-            for i, value in enumerate(fresh[view.column]):
-                text = view.text(value)
+            for i, text in enumerate(view.texts(fresh[view.column])):
                 if text is None:
                     extra[v, i] = ABSENT
                 else:

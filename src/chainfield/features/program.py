@@ -10,6 +10,7 @@ are numbered across all columns, and the rare texts that contain a template's ow
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,9 +28,9 @@ class View:
     column: int
     slot: Slot  # the slot's transform, with offset 0
 
-    def text(self, value: str) -> str | None:
-        """The text that a value gives."""
-        return self.slot.value_of(value)
+    def texts(self, values: Sequence[str]) -> list[str | None]:
+        """The texts that some values give."""
+        return self.slot.values_of(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +58,12 @@ class Program:
 
     def pad_texts(self) -> list[list[str | None]]:
         """For each view the texts beyond the ends: reach before (nearest first), then reach after."""
-        texts = []
+        texts: list[list[str | None]] = []
         for view in self.views:
             pads = [padding(-d, 0, self.dialect) for d in range(1, self.reach + 1)]
             pads += [padding(d - 1, 0, self.dialect) for d in range(1, self.reach + 1)]
             # Wapiti runs its commands on the padding as if it were a token.
-            texts.append([view.text(p) if self.dialect == "wapiti" else p for p in pads])
+            texts.append(view.texts(pads) if self.dialect == "wapiti" else [*pads])
         return texts
 
     def string(self, form_template: int, texts: list[str]) -> str:

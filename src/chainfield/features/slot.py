@@ -47,8 +47,12 @@ class Slot:
 
     def value_of(self, cell: str) -> str | None:
         """Return what the slot makes of a cell's text; None if the feature is absent."""
-        value = self.transform(cell)
-        return value.translate(_ASCII_LOWER) if self.lower and value is not None else value
+        return self.values_of([cell])[0]
+
+    def values_of(self, cells: Sequence[str]) -> list[str | None]:
+        """The same for many cells."""
+        values = self.transform.apply(cells)
+        return [None if v is None else v.translate(_ASCII_LOWER) for v in values] if self.lower else values
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from chainfield.errors import ConfigError, NoPathError
+import numpy as np
+
+from chainfield.errors import ConfigError, DataError, NoPathError
 from chainfield.states import Rules, StateSpace, forbid, restrict
 from chainfield.states.schemes import detect_scheme, scheme_rules
+
+ADVICE = 'correct the labels, or change the rules (scheme="auto" reads the scheme off the labels).'
 
 
 def label_rules(
@@ -52,8 +56,19 @@ def check_rules(rules: Rules | None, labels: tuple[Any, ...], sequences: Iterabl
             elif now >= 0 and t == len(ids) - 1 and not rules.end[now]:
                 wrong = f"{labels[now]!r} cannot end a sequence"
             if wrong:
-                advice = 'correct the labels, or change the rules (scheme="auto" reads the scheme off the labels).'
-                raise NoPathError(s, detail=f"in its training labels, at position {t}, {wrong}; {advice}")
+                raise NoPathError(s, detail=f"in its training labels, at position {t}, {wrong}; {ADVICE}")
+
+
+def check_pairs(rules: Rules | None, labels: tuple[Any, ...], counted: tuple[Any, ...], counts: Any) -> None:
+    """Refuse labels of a stream that break the rules for neighbours; counts (L, L) in the order of ``counted``."""
+    if rules is None:
+        return
+    place = [labels.index(label) for label in counted]
+    for i, j in np.argwhere((counts > 0) & ~rules.edge[np.ix_(place, place)]).tolist():
+        raise DataError(
+            f"The training labels break the rules: {counted[j]!r} cannot follow {counted[i]!r}, but does so "
+            f"{counts[i, j]:g} times; {ADVICE}"
+        )
 
 
 def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
-from chainfield.counting import Counts, Tally
+from chainfield.counting import Counts, Tally, label_sequences, offsets_of
+from chainfield.data.stream import CorpusStream
 from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
 from chainfield.features.batch import Sparse
@@ -22,7 +23,7 @@ from chainfield.states import Rules, one_per_label
 from chainfield.tasks import Tagging, ordered_labels
 
 from .base import Float
-from .constraints import check_rules, found_scheme, label_rules, restricted
+from .constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
 from .empirical_chain import chain_of, counts_of
 from .inputs import choose_map, is_sparse, len_of, shown, split_sequences
 from .settings import check_decoder
@@ -198,24 +199,24 @@ class EmpiricalCRF(TaggingModel):
         self._check_settings()
         features = None if previous is None else copy.deepcopy(previous.features)
         tally: Tally | None = None
-        pairs, at, sample = iter(stream), 0, None
-        while chunk := list(islice(pairs, CHUNK)):
-            sequences, targets = _unzipped(chunk, at)
+        at, sample = 0, None
+        for sequences, targets in stream.blocks() if isinstance(stream, CorpusStream) else _chunks(stream):
+            _check_lengths(sequences, targets, at)
+            at += len(sequences)
             if features is None:
-                if not any(map(len_of, sequences)):
-                    at += len(chunk)
+                if not offsets_of(targets)[-1]:
                     continue
                 features = self._map(sequences)
             tally = self._tally(features) if tally is None else tally
-            _check_lengths(sequences, targets, at)
             tally.add(sequences, targets)
             sample = targets if sample is None else sample
-            at += len(chunk)
         if features is None or tally is None:
             raise DataError("There is nothing to learn from: the stream has no sequence with a position.")
         counts = self._counted(tally, previous, ())
+        labels = ordered_labels(counts.labels)
         if previous is None or not hasattr(self, "scheme_"):  # "auto" is decided by the first chunk
-            self.scheme_ = found_scheme(ordered_labels(counts.labels), self.scheme, sample or ())
+            self.scheme_ = found_scheme(labels, self.scheme, label_sequences(sample or ()))
+        check_pairs(self._rules(labels), labels, counts.labels, counts.label_pairs())
         self._build(features, counts)
         return self
 
@@ -299,13 +300,17 @@ class EmpiricalCRF(TaggingModel):
 def _check_lengths(sequences: Sequence[Any], targets: Sequence[Any], at: int) -> None:
     if len(sequences) != len(targets):
         raise DataError(f"X has {len(sequences)} sequences, but there are labels for {len(targets)}.")
-    for s, (x, labels) in enumerate(zip(sequences, targets, strict=True)):
-        if len_of(x) != len(labels):
-            raise DataError(f"Sequence {at + s} has {len_of(x)} positions but {len(labels)} labels.")
+    lengths, wanted = np.diff(offsets_of(sequences)), np.diff(offsets_of(targets))
+    for s in np.flatnonzero(lengths != wanted).tolist():
+        raise DataError(f"Sequence {at + s} has {lengths[s]} positions but {wanted[s]} labels.")
 
 
-def _unzipped(chunk: list[Any], at: int) -> tuple[list[Any], list[Any]]:
-    for s, pair in enumerate(chunk):
-        if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise DataError(f"Item {at + s} of the stream is {shown(pair)}; a pair (sequence, labels) is expected.")
-    return [x for x, _ in chunk], [labels for _, labels in chunk]
+def _chunks(stream: Iterable[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
+    """Sequences and their labels, many at a time."""
+    pairs, at = iter(stream), 0
+    while chunk := list(islice(pairs, CHUNK)):
+        for s, pair in enumerate(chunk):
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise DataError(f"Item {at + s} of the stream is {shown(pair)}; a pair (sequence, labels) is expected.")
+        yield [x for x, _ in chunk], [labels for _, labels in chunk]
+        at += len(chunk)

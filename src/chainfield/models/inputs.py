@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.data.coded import CodedRows
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.columns_map import TemplateFeatures
 from chainfield.features.map import FeatureMap, offsets_of
@@ -25,6 +26,8 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
     """Sequences as a list; with ``lengths``, ``data`` holds the positions of all sequences end to end."""
     if lengths is not None:
         return _cut(data, lengths, what)
+    if isinstance(data, CodedRows):
+        return data
     if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
         raise DataError(f"{what} is {shown(data)}; a list of sequences is expected.")
     if is_sparse(data) or (
