@@ -1,6 +1,7 @@
 """Column files: what is a row, what is not, and what is said about files that cannot be read."""
 
 import bz2
+import codecs
 import gzip
 import io
 import itertools
@@ -11,6 +12,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zstandard
 from hypothesis import given, settings
@@ -19,6 +21,7 @@ from hypothesis import strategies as st
 from chainfield.data.columns import read_columns
 from chainfield.data.corpus import load_corpus, split_label
 from chainfield.data.opening import open_text
+from chainfield.data.stream import stream_corpus
 from chainfield.errors import ConfigError, DataError
 
 TEXT = "He PRP B-NP\nsaw VBD B-VP\n\nÉric NNP B-NP\n"
@@ -338,3 +341,57 @@ def test_plain_files_take_the_quick_way(tmp_path, monkeypatch):
     assert corpus.rows[::-1] == [[("#",), ("b",)], [("a",)]]
     with pytest.raises(IndexError, match="There is no sequence 2"):
         corpus.rows[2]
+
+
+PIECES = ["a X", "b\tY", "é Z", "# note", "# N", "-DOCSTART- O", "-DOCSTART-", "", "", "", " ", "c  X ", "d X Y"]
+
+
+def told(sentences):
+    """What a reader finds, or that it refuses."""
+    try:
+        return list(sentences)
+    except DataError as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_blocks_of_a_stream_hold_the_sentences_that_are_read_one_by_one(seed, tmp_path, monkeypatch):
+    rng = np.random.default_rng(seed)
+    path = tmp_path / "x.txt"
+    for _ in range(20):
+        monkeypatch.setattr("chainfield.data.blocks.BYTES", int(rng.choice([4, 7, 40, 1000])))
+        monkeypatch.setattr("chainfield.data.opening._CHUNK", int(rng.choice([1, 5, 64])))
+        weights = np.array([9, 1, 5, 1, 1, 1, 1, 5, 5, 5, 1, 0.5, 0.1])
+        lines = rng.choice(PIECES, size=rng.integers(0, 25), p=weights / weights.sum()).tolist()
+        newline = "\n" if rng.random() < 0.8 else "\r\n"
+        data = (newline.join(lines) + str(rng.choice(["", newline]))).encode()
+        data = data.replace(b"\t", b" ") if rng.random() < 0.5 else data
+        data = codecs.BOM_UTF8 + data if rng.random() < 0.1 else data
+        path.write_bytes(data + (b"\xff" if rng.random() < 0.05 else b""))
+        options = {
+            "comments": bool(rng.random() < 0.7),
+            "docstart": str(rng.choice(["skip", "keep"])),
+            "separator": [None, None, " ", "\t"][rng.integers(4)],
+            "unknown": [None, "X", ""][rng.integers(3)],
+        }
+        stream = stream_corpus(path, **options)
+        one_by_one = told((list(rows), list(labels)) for rows, labels in stream)
+        pairs = (pair for block in stream.blocks() for pair in zip(block.rows, block.labels, strict=True))
+        assert told((rows, [label for (label,) in labels]) for rows, labels in pairs) == one_by_one, data
+
+
+def test_streams_tell_where_a_file_is_wrong(tmp_path, monkeypatch):
+    monkeypatch.setattr("chainfield.data.blocks.BYTES", 16)
+    path = write(tmp_path, b"a\tX\n\n" * 20 + b"b\t\n", "a.txt")
+    with pytest.raises(DataError, match="line 41: the label is empty"):
+        list(stream_corpus(path).blocks())
+    path = write(tmp_path, b"a X\n\n" * 20 + b"b X Y\n", "b.txt")
+    with pytest.raises(DataError, match="line 41: 3 columns, but 2 expected"):
+        list(stream_corpus(path).blocks())
+    path = write(tmp_path, b"a X\n\n" * 20 + b"\xe9 X\n", "c.txt")
+    with pytest.raises(DataError, match="line 41: the bytes are not valid utf-8"):
+        list(stream_corpus(path).blocks())
+    (block,) = stream_corpus(path, encoding="latin-1").blocks()
+    assert list(block.rows)[-1] == [("é",)]
+    with pytest.raises(ConfigError, match="separator is empty"):
+        list(stream_corpus(path, separator="").blocks())

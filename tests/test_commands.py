@@ -872,6 +872,12 @@ def test_counts_are_added_to_an_older_model(tiny: Path) -> None:
         result = run("train", "-", "both.cf", *common, "--add", "a.cf", stdin=Path("b.txt").read_bytes())
         assert result.code == 0, result.stderr
         assert run("tag", "both.cf", "tiny.txt").stdout == run("tag", "whole.cf", "tiny.txt").stdout
+    # What is not given stays as the older model has it.
+    assert run("train", "b.txt", "both.cf", "--model", "empirical", "--add", "a.cf").code == 0
+    assert load("both.cf").oov == "exponential"
+    assert load("both.cf").min_count == 3
+    refused = ("--model", "empirical", "--add", "a.cf", "--scheme", "bio")
+    assert "--scheme has no effect with --add" in assert_refused("train", "b.txt", "x.cf", *refused)
     assert run("train", "tiny.txt", "linear.cf", "--quiet", "--max-iter", 2).code == 0
     refused = ("--model", "empirical", "--add", "linear.cf")
     assert "no empirical model" in assert_refused("train", "a.txt", "x.cf", *refused)

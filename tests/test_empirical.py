@@ -318,6 +318,33 @@ def test_chunks_of_a_stream_do_not_matter(monkeypatch):
     same(EmpiricalCRF(template=CONTEXT).fit_stream(zip(X, Y, strict=True)), EmpiricalCRF(template=CONTEXT).fit(X, Y), X)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_files_are_counted_like_lists(columns, tmp_path, monkeypatch):
+    monkeypatch.setattr("chainfield.data.blocks.BYTES", 200)
+    rng = np.random.default_rng(columns)
+    X, Y = draw_corpus(rng, 60, n_words=12, n_labels=4)
+    X, Y = ([s for s in part if s] for part in (X, Y))
+    rows = [[(w, w[-1], w[:1] + str(len(x)))[:columns] for w in x] for x in X]
+    text = "".join(
+        "".join(f"{' '.join(r)} {k}\n" for r, k in zip(x, y, strict=True)) + "\n" for x, y in zip(rows, Y, strict=True)
+    )
+    path = tmp_path / "a.txt"
+    path.write_text(text, encoding="utf-8")
+    for options in ({}, {"template": CONTEXT}):
+        whole = EmpiricalCRF(**options).fit(rows, Y)
+        stream = chainfield.stream_corpus([path, path], unknown="None")
+        same(EmpiricalCRF(**options).fit_stream(stream), whole + whole, rows)
+        corpus = chainfield.load_corpus(path, unknown="None")
+        same(EmpiricalCRF(**options).fit(corpus.rows, corpus.labels), whole, rows)
+    assert stream.n_sentences == 2 * len(X)
+    assert stream.n_positions == 2 * sum(map(len, X))
+
+
+def test_rows_may_be_tuples_and_lists():
+    mixed = EmpiricalCRF().fit([[("a", "1"), ["b", "2"]]], [["x", "y"]])
+    same(mixed, EmpiricalCRF().fit([[("a", "1"), ("b", "2")]], [["x", "y"]]), [[("a", "1"), ("b", "2"), ("c", "3")]])
+
+
 @pytest.mark.parametrize("oov", ["empirical", "exponential"])
 def test_saved_models_keep_their_counts(oov, tmp_path):
     X, Y = draw_corpus(np.random.default_rng(9), 40)
@@ -377,6 +404,37 @@ def test_sentences_of_unknown_words_only(X, oov):
     model = EmpiricalCRF(oov).fit([["aa", "bb"]], [["1", "2"]])
     assert set(model.predict([X])[0]) <= {"1", "2"}
     assert np.isfinite(model.predict_marginals([X])[0]).all()
+
+
+@pytest.mark.parametrize("oov", ["empirical", "exponential"])
+def test_no_count_is_left_after_a_cut_off(oov):
+    """No word is met often enough, no form has a feature, no two positions follow each other: still an answer."""
+    bare = "U:word=%x[0,0]\n"
+    for X, Y in (([["a", "b"]], [["1", "2"]]), ([["a"], ["b"]], [["1"], ["2"]]), ([["a"]], [["1"]])):
+        model = EmpiricalCRF(oov, template=bare, min_count=10**6, feature_strength=0.0).fit(X, Y)
+        for test in (X, [["new", "b", "new"]]):
+            assert [len(found) for found in model.predict(test)] == [len(x) for x in test]
+            assert all(np.isfinite(p).all() for p in model.predict_marginals(test))
+    assert model.predict([["a", "new"]]) == [["1", "1"]]
+
+
+@pytest.mark.parametrize("oov", ["empirical", "exponential"])
+def test_label_pairs_that_were_never_seen_have_an_answer(oov):
+    X, Y = [["a", "b"], ["c", "d"]], [["1", "2"], ["3", "4"]]
+    test = [["a", "d"], ["b", "a"], ["d", "d", "a"]]
+    assert EmpiricalCRF(oov, min_count=1).fit(X, Y).predict(test) == [["1", "4"], ["2", "1"], ["4", "4", "1"]]
+    for options in ({}, {"min_count": 1}, PAPER):  # the paper's rates are 0, so that every label becomes possible
+        model = EmpiricalCRF(oov, **options).fit(X, Y)
+        assert [len(found) for found in model.predict(test)] == [2, 2, 3]
+        assert all(np.isfinite(p).all() for p in model.predict_marginals(test))
+        assert np.isfinite(model.log_likelihood([["b", "a"]], [["2", "1"]])).all()
+
+
+def test_streams_whose_labels_break_the_rules_are_refused():
+    stream = [(["a", "b"], ["O", "I-X"]), (["a"], ["B-X"])]
+    with pytest.raises(DataError, match="'I-X' cannot follow 'O', but does so 1 times; correct the labels"):
+        EmpiricalCRF(scheme="bio").fit_stream(stream)
+    assert EmpiricalCRF(scheme="auto").fit_stream([(["a", "b"], ["B-X", "I-X"]), (["a"], ["O"])]).scheme_ == "iob2"
 
 
 def test_one_label_and_unknown_labels():

@@ -33,8 +33,8 @@ ALLOWED: dict[str, str] = {
     "trainers": "errors parallel kernels states potentials inference features scorers objectives problem",
     "fitted": "errors parallel spans states potentials inference features scorers tasks",
     "files": "errors states inference features scorers tasks problem trainers fitted",
-    "models": "errors parallel spans kernels data metrics states potentials inference features scorers objectives tasks "
-    "counting problem trainers fitted files",
+    "models": "errors parallel spans kernels data metrics states potentials inference features scorers objectives "
+    "tasks counting problem trainers fitted files",
     "commands": "errors parallel spans data metrics features trainers fitted files models",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,3 +66,32 @@ def make(n_tokens: int, n_labels: int, length: int = 20, dense: bool = False, se
 
 def _cut(items: Sequence[Any], length: int) -> list[list[Any]]:
     return [list(items[at : at + length]) for at in range(0, len(items), length)]
+
+
+SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "al", "en", "is", "or")]
+STREAM_WORDS = 1_000_000
+
+
+def write_columns(path: Path, n_tokens: int, n_labels: int, length: int = 20, seed: int = 0) -> None:
+    """A column file of words that can be spelled, as Zipf saw them, and labels; another seed, other sentences."""
+    rng = np.random.default_rng([seed, 1])
+    liking = np.random.default_rng(0)  # the same language in every file
+    likes = liking.integers(0, n_labels, size=(STREAM_WORDS + 1, LIKELY))
+    words = np.exp(rng.random(n_tokens) * np.log(STREAM_WORDS)).astype(np.int64)
+    numbers = likes[words, rng.integers(0, LIKELY, size=n_tokens)]
+    odd = rng.random(n_tokens) < 0.05
+    numbers[odd] = rng.integers(0, n_labels, size=int(odd.sum()))
+    codes, which = np.unique(words * n_labels + numbers, return_inverse=True)
+    lines = [f"{spell(code // n_labels)} L{code % n_labels}\n" for code in codes.tolist()]
+    with path.open("w", encoding="ascii", newline="\n") as file:
+        for sentence in _cut(which.tolist(), length):
+            file.write("".join([lines[i] for i in sentence]) + "\n")
+
+
+def spell(number: int) -> str:
+    """A word for a number, another one for every number."""
+    text = ""
+    while number or not text:
+        number, last = divmod(number, len(SYLLABLES))
+        text = SYLLABLES[last] + text
+    return text

@@ -57,6 +57,15 @@ BENCHMARKS = {
             "memory-conll2000", "peak memory of training and tagging, and bytes a token", "10", "memory_conll2000"
         ),
         Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
+        Benchmark(
+            "empirical",
+            "training by counting on the Brown corpus, against reading it, a CRF and python-crfsuite; decoding",
+            "6",
+            "empirical",
+        ),
+        Benchmark(
+            "empirical-stream", "training by counting from a stream, up to 100 million tokens", "15", "empirical_stream"
+        ),
         Benchmark("startup", "import, first use with a warm, cold and unwritable cache, --help", "3", "startup"),
     )
 }

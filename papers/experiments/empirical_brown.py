@@ -1,84 +1,20 @@
-"""Parts of speech in the Brown corpus (Tables 2 to 6): empirical training beside a CRF, by size of training data."""
+"""Parts of speech in the Brown corpus (Tables 2 to 6): empirical training, by size of training data."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
-from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import chainfield
 from chainfield.features import lafferty_template, spelling_template
-from experiments._empirical import PAPER, Accuracy, Sentences, accuracy, choose, rows, trained, words_of
+from experiments._brown import N_HELD_OUT, SUBSET, TABLES, load, split
+from experiments._empirical import PAPER, Accuracy, accuracy, choose, rows, trained, words_of
 from harness.corpora import BROWN
 from harness.experiment import Context, Experiment, Row
 
-N_SENTENCES, N_HELD_OUT, N_SMALL = 34_623, 1000, 5000
-# Training sentences, test sentences, and the figures of the paper: overall, known and unknown words.
-TABLES: dict[int, tuple[int, dict[str, tuple[float, float, float]]]] = {
-    1000: (
-        4000,
-        {
-            "EP1": (86.7, 94.9, 55.9),
-            "EP2": (86.8, 94.9, 56.3),
-            "CRF": (82.6, 89.7, 56.2),
-            "piecewise": (69.4, 75.3, 47.5),
-        },
-    ),
-    2500: (
-        2500,
-        {
-            "EP1": (90.0, 95.5, 58.2),
-            "EP2": (90.2, 95.6, 58.6),
-            "CRF": (87.6, 92.6, 58.8),
-            "piecewise": (75.5, 80.0, 49.5),
-        },
-    ),
-    4000: (
-        1000,
-        {
-            "EP1": (91.7, 96.1, 60.5),
-            "EP2": (91.9, 96.2, 61.4),
-            "CRF": (90.1, 94.0, 62.1),
-            "piecewise": (79.25, 83.0, 52.5),
-        },
-    ),
-    17_311: (
-        16_312,
-        {
-            "EP1": (94.18, 96.4, 60.8),
-            "EP2": (94.2, 96.4, 61.0),
-            "CRF": (93.2, 95.3, 62.3),
-            "piecewise": (78.9, 80.8, 50.4),
-        },
-    ),
-    32_623: (
-        1000,
-        {
-            "EP1": (95.6, 96.9, 70.1),
-            "EP2": (95.6, 96.8, 70.4),
-            "CRF": (95.4, 96.1, 71.7),
-            "piecewise": (82.9, 84.0, 59.9),
-        },
-    ),
-}
 QUICK_TABLES = (1000,)
-CRF_TABLES = (1000, 2500, 4000)  # a CRF over hundreds of labels takes minutes for every ten thousand sentences
 DRAWS = 5
-CRF_ITERATIONS = 30
-
-
-def load(folder: Path, seed: int) -> Sentences:
-    """A random choice of sentences; tags as they are."""
-    found = []
-    for file in sorted(folder.glob("c[a-r][0-9][0-9]")):
-        for line in file.read_text(encoding="latin-1").splitlines():
-            pairs = [token.rsplit("/", 1) for token in line.split()]
-            if pairs:
-                found.append(([word for word, _ in pairs], [tag for _, tag in pairs]))
-    random.Random(seed).shuffle(found)
-    return found[:N_SENTENCES]
 
 
 def run(context: Context) -> Iterator[Row]:
@@ -111,8 +47,6 @@ def run(context: Context) -> Iterator[Row]:
                 context.log(f"{name}, {n_train} sentences: {found[-1]}, {taken:.1f} s")
             setting = f"{name}, {n_train:,} training sentences"
             yield from rows(setting, *averaged(found, seconds), published[name] if compare else (), noted(note, found))
-    if not context.quick:
-        yield from standard(rest, context)
 
 
 def averaged(found: list[Accuracy], seconds: list[float]) -> tuple[Accuracy, float]:
@@ -127,32 +61,9 @@ def noted(note: str, found: list[Accuracy]) -> str:
     return note if len(values) == 1 else f"mean of {len(values)} draws, {min(values):.2f} to {max(values):.2f}; {note}"
 
 
-def split(rest: Sentences, n_train: int, n_test: int) -> tuple[Sentences, Sentences]:
-    """Training sentences first, test sentences last; the three small tables use the same 5,000 sentences."""
-    chosen = rest[:N_SMALL] if n_train + n_test == N_SMALL else rest
-    return chosen[:n_train], chosen[len(chosen) - n_test :]
-
-
-def standard(rest: Sentences, context: Context) -> Iterator[Row]:
-    """A CRF and piecewise training with the same features."""
-    for n_train in CRF_TABLES:
-        n_test, published = TABLES[n_train]
-        train, test = split(rest, n_train, n_test)
-        for name, objective in (("CRF", "likelihood"), ("piecewise", "piecewise")):
-            crf = chainfield.LinearCRF(
-                objective=objective, template=lafferty_template(), trainer="lbfgs", max_iter=CRF_ITERATIONS,
-                n_jobs=context.jobs,
-            )  # fmt: skip
-            model, seconds = trained(crf, train)
-            found = accuracy(train, test, model.predict(words_of(test)))
-            context.log(f"{name}, {n_train} sentences: {found}, {seconds:.1f} s")
-            note = f"l2 = 0.5, {CRF_ITERATIONS} iterations"
-            yield from rows(f"{name}, {n_train:,} training sentences", found, seconds, published[name], note)
-
-
 EXPERIMENT = Experiment(
     name="empirical-brown",
-    title="Parts of speech in the Brown corpus (Tables 2 to 6)",
+    title="Parts of speech in the Brown corpus (Tables 2 to 6): EP1 and EP2",
     paper=PAPER,
     protocol="34,623 sentences drawn at random from the corpus, tags as they are (EP1 and EP2: mean of five draws, "
     "the rest: the first one); 1,000 of them held out, by which how "
@@ -160,20 +71,15 @@ EXPERIMENT = Experiment(
     "sentences). "
     "Features: the word and the spelling features of Lafferty et al. (2001). Token accuracy in per cent; a word is "
     "unknown "
-    "if the training data do not have it. Seconds: one training.",
+    "if the training data do not have it. Seconds: processor time of one training.",
     differences=(
-        "The paper's 34,623 sentences with 252 tags could not be identified: the whole corpus has 57,340 sentences "
-        "and 472 "
-        "tag strings. A random choice with all tag strings is used, which is harder by the number of tags.",
+        SUBSET,
         "Rates of pairs of words that were never met climb a ladder of back-offs (docs/empirical.md); the paper's "
         "μ_oov "
         "scales all labels alike and cannot change the labels that are found, so that there is nothing to tune.",
-        "CRF++ and MALLET's piecewise training are replaced by LinearCRF with 30 iterations of L-BFGS, for the "
-        "smallest "
-        "tables only: the paper's own took hours to weeks.",
         '"Richer spelling" (prefixes, suffixes, shapes) goes beyond the paper.',
     ),
-    subset="Table 2 only, nothing chosen, no CRF",
+    subset="Table 2 only, nothing chosen",
     corpora=(BROWN,),
     run=run,
     quick_time="a minute",

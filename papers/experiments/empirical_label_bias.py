@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
     "symbol with probability 29/32. Token accuracy in per cent, mean over 20 seeds with its 95 % interval. "
     "Features: the "
     "symbol with its label, and label pairs. CRF, piecewise and MEMM by L-BFGS with l2 = 0.001; EP1 and EP2 with all "
-    "defaults. Seconds: mean of a training.",
+    "defaults. Seconds: processor time of a training, mean.",
     differences=(
         "The paper does not say how many runs its figures are of; its data were not published.",
         "CRF++, MALLET's piecewise training and the paper's MEMM are replaced by those of this library.",

@@ -40,7 +40,7 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--batch-size", type=int, help="Sequences a step of sgd and adam.")
 @click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged, adam).")
 @click.option("--restart-every", type=int, help="Go on from the average every so many passes (sgd, averaged, adam).")
-@click.option("--min-count", type=int, default=1, show_default=True, help="Leave out features that are rarer.")
+@click.option("--min-count", type=int, help="Leave out rarer features.  [default: 1; empirical: rare words, 3]")
 @click.option("--all-features", is_flag=True, help="Weights for all (feature, label) pairs, not only those seen.")
 @click.option("--seen-transitions", is_flag=True, help="Weights only for label pairs seen in training.")
 @click.option("--no-boundary", is_flag=True, help="No weights for the first and last label.")
@@ -163,8 +163,7 @@ def _estimator(options: dict[str, Any]) -> Any:
         "forbidden": forbidden or None,
         "class_weight": weight,
     }
-    if options["model"] == "empirical" and settings["l2"] is None:
-        del settings["l2"]  # its own default
+    settings = {name: value for name, value in settings.items() if value is not None}  # models have their own defaults
     known = inspect.signature(MODELS[options["model"]].__init__).parameters
     return MODELS[options["model"]](**settings, **{name: value for name, value in own.items() if name in known})
 

@@ -21,10 +21,11 @@ _BLANK = b"\n\n"
 
 
 class Block(NamedTuple):
-    """Rows, and their labels as a column of their own (None: not known)."""
+    """Rows, their labels as a column of their own (None: not known), and what separates cells (None: spaces)."""
 
     rows: CodedRows
     labels: CodedRows
+    separator: str | None
 
 
 def read_blocks(
@@ -44,7 +45,7 @@ def read_blocks(
     # Wrong arguments are refused here; a file of UTF-8 is not opened yet.
     sentences = read_columns(path, encoding=encoding, separator=separator, comments=comments, docstart=docstart)
     if not is_utf8_file(path, encoding):
-        yield from _some(sentences, label_column, unknown)
+        yield from _some(sentences, label_column, unknown, separator)
         return
     skip = docstart == "skip"
     reader = SentenceReader(source_name(path), separator, comments, skip)
@@ -61,12 +62,12 @@ def read_blocks(
                 found = None if plain is None else apart(plain, label_column, unknown)
                 if found is not None:
                     reader.n_lines += rest.count(b"\n")
-                    yield Block(*found)
+                    yield Block(*found, grid.separator)
                     break
             lines = _decoded(part, reader).removesuffix("\n").split("\n")
-            yield from _some(reader.read(lines), label_column, unknown)
+            yield from _some(reader.read(lines), label_column, unknown, separator)
             rest = rest[len(part) :]
-    yield from _some(reader.finish(), label_column, unknown)
+    yield from _some(reader.finish(), label_column, unknown, separator)
 
 
 def _pieces(path: str | PathLike[str]) -> Iterator[tuple[bytes, bool]]:
@@ -97,7 +98,9 @@ def _decoded(part: bytes, reader: SentenceReader) -> str:
         raise undecodable(reader.grid.source, reader.n_lines, error) from None
 
 
-def _some(sentences: Iterable[Sentence], label_column: int, unknown: str | None) -> Iterator[Block]:
+def _some(
+    sentences: Iterable[Sentence], label_column: int, unknown: str | None, separator: str | None
+) -> Iterator[Block]:
     """Sentences that were read one by one."""
     remaining = iter(sentences)
     while some := list(islice(remaining, SENTENCES)):
@@ -105,4 +108,5 @@ def _some(sentences: Iterable[Sentence], label_column: int, unknown: str | None)
         offsets = np.concatenate([[0], np.cumsum([len(labels) for _, labels in pairs])]).astype(np.int64)
         columns = list(zip(*(row for rows, _ in pairs for row in rows), strict=True))
         labels = [label for _, own in pairs for label in own]
-        yield Block(encode_columns(columns, offsets), encode_columns([labels], offsets))
+        between = separator if separator is not None else "\t" if "\t" in some[0].lines[0] else None
+        yield Block(encode_columns(columns, offsets), encode_columns([labels], offsets), between)

@@ -15,14 +15,19 @@ from chainfield.data.opening import Readable
 Labelled = tuple[tuple[tuple[str, ...], ...], tuple[str | None, ...]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class CorpusStream:
-    """Column files, read as often as they are asked for: rows and labels of each sentence. Nothing is kept."""
+    """Column files, read as often as they are asked for: rows and labels of each sentence. Nothing is kept but the
+    numbers of what the blocks had, and what separates cells.
+    """
 
     paths: tuple[Any, ...]
     label_column: int = -1
     unknown: str | None = None
     reading: dict[str, Any] = field(default_factory=dict)
+    n_sentences: int = field(default=0, init=False)
+    n_positions: int = field(default=0, init=False)
+    separator: str | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Labelled]:
         for path in self.paths:
@@ -31,8 +36,13 @@ class CorpusStream:
 
     def blocks(self) -> Iterator[Block]:
         """The same sentences, thousands at a time and much quicker: every distinct word is a string once a block."""
+        self.n_sentences = self.n_positions = 0
         for path in self.paths:
-            yield from read_blocks(path, self.label_column, self.unknown, **self.reading)
+            for block in read_blocks(path, self.label_column, self.unknown, **self.reading):
+                self.n_sentences += len(block.rows)
+                self.n_positions += int(block.rows.offsets[-1])
+                self.separator = block.separator
+                yield block
 
 
 def stream_corpus(

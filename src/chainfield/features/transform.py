@@ -58,22 +58,33 @@ def parse_transform(text: str) -> Transform:
     return Transform(name, argument)
 
 
+class _Shapes(dict[int, str]):
+    """The sign for a character, looked up once: X for an upper-case letter, x for a lower-case one, 0 for a digit."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        sign = "X" if character.isupper() else "x" if character.islower() else character
+        self[code] = found = "0" if character.isdecimal() else sign
+        return found
+
+
+_SHAPES = _Shapes()
+_RUN = re.compile(r"(.)\1+", re.DOTALL)
+
+
 def shape(value: str) -> str:
     """Write X for an upper-case letter, x for a lower-case one, 0 for a digit, and keep the rest."""
-    return "".join(map(_shape_of, value))
+    return value.translate(_SHAPES)
 
 
 def short_shape(value: str) -> str:
     """Return the shape with every run of one character written once: `McDonald-2x` gives `XxXx-0x`."""
-    return re.sub(r"(.)\1+", r"\1", shape(value), flags=re.DOTALL)
+    return _shortened(value.translate(_SHAPES))
 
 
-def _shape_of(character: str) -> str:
-    if character.isupper():
-        return "X"
-    if character.islower():
-        return "x"
-    return "0" if character.isdecimal() else character
+@lru_cache(maxsize=4096)
+def _shortened(shape: str) -> str:
+    return _RUN.sub(r"\1", shape)
 
 
 def _digits(value: str) -> str:

@@ -200,7 +200,7 @@ class EmpiricalCRF(TaggingModel):
         features = None if previous is None else copy.deepcopy(previous.features)
         tally: Tally | None = None
         at, sample = 0, None
-        for sequences, targets in stream.blocks() if isinstance(stream, CorpusStream) else _chunks(stream):
+        for sequences, targets in _chunks(stream):
             _check_lengths(sequences, targets, at)
             at += len(sequences)
             if features is None:
@@ -305,8 +305,11 @@ def _check_lengths(sequences: Sequence[Any], targets: Sequence[Any], at: int) ->
         raise DataError(f"Sequence {at + s} has {lengths[s]} positions but {wanted[s]} labels.")
 
 
-def _chunks(stream: Iterable[Any]) -> Iterator[tuple[list[Any], list[Any]]]:
-    """Sequences and their labels, many at a time."""
+def _chunks(stream: Iterable[Any]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
+    """Sequences and their labels, many at a time; a stream of files has its own way to that."""
+    if isinstance(stream, CorpusStream):
+        yield from ((block.rows, block.labels) for block in stream.blocks())
+        return
     pairs, at = iter(stream), 0
     while chunk := list(islice(pairs, CHUNK)):
         for s, pair in enumerate(chunk):
