@@ -58,8 +58,8 @@ TABLES: dict[int, tuple[int, dict[str, tuple[float, float, float]]]] = {
 }
 
 
-def load(folder: Path, seed: int) -> Sentences:
-    """A random choice of sentences; tags as they are."""
+def load(folder: Path, seed: int, n_draws: int = 1) -> tuple[Sentences, list[Sentences]]:
+    """Sentences that are held out, and random choices of all others; tags as they are."""
     found = []
     for file in sorted(folder.glob("c[a-r][0-9][0-9]")):
         for line in file.read_text(encoding="latin-1").splitlines():
@@ -67,7 +67,13 @@ def load(folder: Path, seed: int) -> Sentences:
             if pairs:
                 found.append(([word for word, _ in pairs], [tag for _, tag in pairs]))
     random.Random(seed).shuffle(found)
-    return found[:N_SENTENCES]
+    held_out, others = found[:N_HELD_OUT], found[N_HELD_OUT:]
+    draws = []
+    for i in range(n_draws):
+        if i:
+            random.Random(seed + i).shuffle(others)
+        draws.append(others[: N_SENTENCES - N_HELD_OUT])
+    return held_out, draws
 
 
 def split(rest: Sentences, n_train: int, n_test: int) -> tuple[Sentences, Sentences]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import chainfield
 from chainfield.features import lafferty_template
-from experiments._brown import N_HELD_OUT, SUBSET, TABLES, load, split
+from experiments._brown import SUBSET, TABLES, load, split
 from experiments._empirical import PAPER, accuracy, choose, rows, trained, words_of
 from harness.corpora import BROWN
 from harness.experiment import Context, Experiment, Row
@@ -20,8 +20,7 @@ CHOOSE_ON = 1000  # training sentences
 
 def run(context: Context) -> Iterator[Row]:
     """The first draw of sentences of empirical-brown."""
-    sentences = load(context.data[BROWN.name], context.seed)
-    held_out, rest = sentences[:N_HELD_OUT], sentences[N_HELD_OUT:]
+    held_out, (rest,) = load(context.data[BROWN.name], context.seed)
     iterations = QUICK_ITERATIONS if context.quick else ITERATIONS
     grid = {"l2": GRID["l2"][-1:]} if context.quick else GRID
     notes = {}
