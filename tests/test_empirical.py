@@ -455,8 +455,8 @@ A, XY = [["a"]], [["x"]]
 BAD: list = [
     (DataError, "no label at all", lambda: counted(A, [[None]])),
     (DataError, "every sequence is empty", lambda: counted([[]], [[]])),
-    (DataError, "stream has no sequence", lambda: EmpiricalCRF().fit_stream([])),
-    (DataError, "stream has no sequence", lambda: EmpiricalCRF().fit_stream([([], [])])),
+    (DataError, "every sequence is empty", lambda: EmpiricalCRF().fit_stream([])),
+    (DataError, "every sequence is empty", lambda: EmpiricalCRF().fit_stream([([], [])])),
     (DataError, "Item 0 of the stream", lambda: EmpiricalCRF().fit_stream([["a", "b", "c"]])),
     (DataError, "Sequence 1 has 1 positions but 2 labels", lambda: counted([["a"], ["b"]], [["x"], ["x", "y"]])),
     (DataError, "there are labels for 2", lambda: counted(A, [["x"], ["y"]])),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.features import parse_template
 
@@ -70,22 +71,38 @@ def _cut(items: Sequence[Any], length: int) -> list[list[Any]]:
 
 SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in ("a", "e", "i", "o", "u", "al", "en", "is", "or")]
 STREAM_WORDS = 1_000_000
+FOLLOWERS = 30  # usual ones of a word
 
 
 def write_columns(path: Path, n_tokens: int, n_labels: int, length: int = 20, seed: int = 0) -> None:
     """A column file of words that can be spelled, as Zipf saw them, and labels; another seed, other sentences."""
     rng = np.random.default_rng([seed, 1])
-    liking = np.random.default_rng(0)  # the same language in every file
-    likes = liking.integers(0, n_labels, size=(STREAM_WORDS + 1, LIKELY))
-    words = np.exp(rng.random(n_tokens) * np.log(STREAM_WORDS)).astype(np.int64)
-    numbers = likes[words, rng.integers(0, LIKELY, size=n_tokens)]
-    odd = rng.random(n_tokens) < 0.05
+    likes = np.random.default_rng(0).integers(
+        0, n_labels, size=(STREAM_WORDS + 1, LIKELY)
+    )  # one language for all files
+    words = _follow(rng, max(1, n_tokens // length), length)
+    n = len(words)
+    numbers = likes[words, rng.integers(0, LIKELY, size=n)]
+    odd = rng.random(n) < 0.01
     numbers[odd] = rng.integers(0, n_labels, size=int(odd.sum()))
     codes, which = np.unique(words * n_labels + numbers, return_inverse=True)
     lines = [f"{spell(code // n_labels)} L{code % n_labels}\n" for code in codes.tolist()]
     with path.open("w", encoding="ascii", newline="\n") as file:
         for sentence in _cut(which.tolist(), length):
             file.write("".join([lines[i] for i in sentence]) + "\n")
+
+
+def _follow(rng: np.random.Generator, n_sentences: int, length: int) -> NDArray[np.int64]:
+    """Words of sentences, end to end: two in three are one of a word's usual followers, the others any word."""
+    words = np.empty((n_sentences, length), np.int64)
+    for t in range(length):
+        share = rng.random(n_sentences)  # words by 1 / rank
+        if t:
+            follower = np.exp(rng.random(n_sentences) * np.log(FOLLOWERS)).astype(np.int64)
+            usual = ((words[:, t - 1] * 7919 + follower * 104_729) % 1_000_003) / 1_000_003
+            share = np.where(rng.random(n_sentences) < 2 / 3, usual, share)
+        words[:, t] = np.exp(share * np.log(STREAM_WORDS))
+    return words.ravel()
 
 
 def spell(number: int) -> str:

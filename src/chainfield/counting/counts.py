@@ -88,7 +88,7 @@ class Counts:
             self.forms + other.forms.take(fresh) if len(fresh) else self.forms,
             entries,
             self.samples + _moved(other.samples, form, number),
-            self.pairs + _paired(other.pairs, entry),
+            self.pairs + paired(other.pairs, entry),
         )
 
     def __sub__(self, other: Counts) -> Counts:
@@ -106,7 +106,7 @@ class Counts:
         less = replace(
             self,
             samples=self.samples - _moved(other.samples, form, number),
-            pairs=self.pairs - _paired(other.pairs, entry),
+            pairs=self.pairs - paired(other.pairs, entry),
         )
         before, after = self.label_counts(), less.label_counts()
         return less._without_labels({self.labels[i] for i in np.flatnonzero((before > 0) & (after == 0))})
@@ -126,7 +126,7 @@ class Counts:
             self.forms,
             join_label(observation[keep], number[label[keep]]),
             _moved(self.samples, same, number),
-            _paired(self.pairs, entry),
+            paired(self.pairs, entry),
         )
 
     def renumbered(self, features: Int) -> Counts:
@@ -167,9 +167,14 @@ def _moved(table: Table, form: Int, label: Int) -> Table:
     return table.recoded(join_label(form[own_form], label[own_label]))
 
 
-def _paired(table: Table, entry: Int) -> Table:
-    before, after = split_entries(table.codes)
-    return table.recoded(join_entries(entry[before], entry[after]))
+def paired(pairs: Table, entry: Int) -> Table:
+    """Pairs under other numbers of their entries; those of an entry that is gone (-1) are left out."""
+    before, after = split_entries(pairs.codes)
+    before, after = entry[before], entry[after]
+    real = (before >= 0) & (after >= 0)
+    if not real.all():
+        before, after, pairs = before[real], after[real], Table(pairs.codes[real], pairs.counts[real])
+    return pairs.recoded(join_entries(before, after))
 
 
 def _united(known: Int, others: Int) -> tuple[Int, Int]:

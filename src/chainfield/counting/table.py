@@ -78,12 +78,13 @@ def empty_table() -> Table:
 
 
 def _gather(codes: Int, counts: Float) -> Table:
-    if (codes[1:] > codes[:-1]).all():
-        keep = counts > NOTHING
-        return Table(codes[keep], counts[keep])
-    order = np.argsort(codes, kind="stable")  # sorted runs, laid end to end, are merged in linear time
-    ordered = codes[order]
-    first = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    summed = np.add.reduceat(counts[order], first)
-    keep = summed > NOTHING
-    return Table(ordered[first][keep], summed[keep])
+    if not (codes[1:] > codes[:-1]).all():
+        order = np.argsort(codes, kind="stable")  # sorted runs, laid end to end, are merged in linear time
+        codes, counts = codes[order], counts[order]
+        del order  # tables may fill much of the memory
+        new = np.concatenate([[True], codes[1:] != codes[:-1]])
+        if not new.all():
+            first = np.flatnonzero(new)
+            codes, counts = codes[first], np.add.reduceat(counts, first)
+    keep = counts > NOTHING
+    return Table(codes, counts) if keep.all() else Table(codes[keep], counts[keep])

@@ -14,7 +14,7 @@ from chainfield.errors import ConfigError
 from chainfield.features.batch import Sparse
 from chainfield.tasks.labels import plain_label
 
-from .counts import MOST_LABELS, Counts, join_entries, join_label, split_entries, split_label
+from .counts import MOST_LABELS, Counts, join_entries, join_label, paired, split_label
 from .distinct import distinct_labels, distinct_rows, offsets_of
 from .forms import Forms, no_forms
 from .table import Float, Int, Table, empty_table, tabulate
@@ -152,18 +152,17 @@ class Tally:
             self._n_described = len(rows)
         forms, number = self._forms.distinct()
         observation = self._forms.observation.astype(np.int64)
-        row, label = split_label(found.entries)
-        there = observation[row] >= 0
-        codes, entry = np.unique(join_label(observation[row[there]], label[there]), return_inverse=True)
-        numbers = np.full(len(row), -1, np.int64)
-        numbers[there] = entry
-        before, after = split_entries(found.pairs.codes)
-        real = (numbers[before] >= 0) & (numbers[after] >= 0)
-        pairs = Table(found.pairs.codes[real], found.pairs.counts[real])
-        pairs = pairs.recoded(join_entries(numbers[before[real]], numbers[after[real]]))
         form, label = split_label(found.samples.codes)
         samples = found.samples.recoded(join_label(number[form], label))
-        return replace(found, forms=forms, entries=codes, samples=samples, pairs=pairs)
+        row, label = split_label(found.entries)
+        entries, pairs = join_label(observation[row], label), found.pairs
+        there = observation[row] >= 0
+        codes, entry = np.unique(entries[there], return_inverse=True)
+        if len(codes) < len(entries):  # rows that share an observation, or have none
+            numbers = np.full(len(entries), -1, np.int64)
+            numbers[there] = entry
+            entries, pairs = codes, paired(pairs, numbers)
+        return replace(found, forms=forms, entries=entries, samples=samples, pairs=pairs)
 
 
 def _tabulate(codes: Int, keep: NDArray[np.bool_], weights: Float | None) -> Table:

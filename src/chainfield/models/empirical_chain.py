@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.counting import Counts, Forms, Table
-from chainfield.counting.counts import join_entries, join_label, split_entries, split_label
+from chainfield.counting.counts import join_entries, join_label, paired, split_entries, split_label
 from chainfield.errors import ConfigError
 from chainfield.fitted import FittedModel
 from chainfield.scorers import Chain, UnseenAverage, UnseenExponential, WordRates, Words
@@ -88,8 +88,7 @@ def rates_of(
     observation, label = split_label(counts.entries)
     known = words.observation.astype(np.int64) * space.n_rows + words.row
     entry = np.searchsorted(known, observation * space.n_rows + rows[label])
-    before, behind = split_entries(counts.pairs.codes)
-    table = counts.pairs.recoded(join_entries(entry[before], entry[behind]))
+    table = paired(counts.pairs, entry)
     before, behind = split_entries(table.codes)
     whole = space.n_edges == space.n_rows**2
     return WordRates(

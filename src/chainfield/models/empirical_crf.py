@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import copy
 import numbers
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
 from chainfield.counting import Counts, Tally, label_sequences, offsets_of
-from chainfield.data.stream import CorpusStream
 from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
 from chainfield.features.batch import Sparse
@@ -19,10 +17,10 @@ from chainfield.features.union import unite_maps
 from chainfield.fitted import FittedModel
 from chainfield.parallel import count_jobs
 from chainfield.scorers.unseen import COUNTED
-from chainfield.states import Rules, one_per_label
+from chainfield.states import one_per_label
 from chainfield.tasks import Tagging, ordered_labels
 
-from .base import Float
+from .chunks import Chunk, check_lengths, chunks_of
 from .constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
 from .empirical_chain import chain_of, counts_of
 from .inputs import choose_map, is_sparse, len_of, shown, split_sequences
@@ -110,23 +108,23 @@ class EmpiricalCRF(TaggingModel):
 
     def fit(self: E, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> E:
         """Count sequences X with their labels y; positions whose label is None (or a set) are left out."""
-        return self._fit(*self._sequences(X, y, sample_weight, lengths), None, ())
+        return self._count([self._sequences(X, y, sample_weight, lengths)], None)
 
     def partial_fit(self: E, X: Any, y: Any, sample_weight: Any = None, *, classes: Sequence[Any] | None = None) -> E:
         """Count more sequences; the same model as if all had been counted at once. ``classes``: labels to come."""
-        previous = getattr(self, "fitted_", None)
-        return self._fit(*self._sequences(X, y, sample_weight, None), previous, classes or ())
+        chunks = [self._sequences(X, y, sample_weight, None)]
+        return self._count(chunks, getattr(self, "fitted_", None), classes or ())
 
     def fit_stream(self: E, stream: Iterable[tuple[Any, Any]]) -> E:
         """Count (sequence, labels) pairs as they come, a chunk at a time.
 
         Memory grows with the number of distinct words and of distinct pairs of tagged words, not with the corpus.
         """
-        return self._fit_stream(stream, None)
+        return self._count(chunks_of(stream, CHUNK), None)
 
     def partial_fit_stream(self: E, stream: Iterable[tuple[Any, Any]]) -> E:
         """Count more (sequence, labels) pairs as they come."""
-        return self._fit_stream(stream, getattr(self, "fitted_", None))
+        return self._count(chunks_of(stream, CHUNK), getattr(self, "fitted_", None))
 
     def forget(self: E, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> E:
         """Take counted sequences back: the same model as if they had never been counted.
@@ -168,55 +166,41 @@ class EmpiricalCRF(TaggingModel):
         model._build(features, counts)
         return model
 
-    def _sequences(
-        self, X: Any, y: Any, sample_weight: Any, lengths: Sequence[int] | None
-    ) -> tuple[Sequence[Any], Sequence[Any], Float | None]:
+    def _sequences(self, X: Any, y: Any, sample_weight: Any, lengths: Sequence[int] | None) -> Chunk:
         sequences, targets = split_sequences(X, lengths), self._targets(y, lengths)
         weight = None if sample_weight is None else sequence_weights(sample_weight, len(sequences))
-        return sequences, targets, weight
+        return Chunk(sequences, targets, weight)
 
-    def _fit(
-        self: E,
-        sequences: Sequence[Any],
-        targets: Sequence[Any],
-        weight: Float | None,
-        previous: FittedModel | None,
-        classes: Sequence[Any],
-    ) -> E:
-        self._check_settings()
-        features = self._map(sequences) if previous is None else copy.deepcopy(previous.features)
-        tally = self._tally(features)
-        _check_lengths(sequences, targets, 0)
-        tally.add(sequences, targets, weight)
-        counts = self._counted(tally, previous, classes)
-        if previous is None or not hasattr(self, "scheme_"):
-            self.scheme_ = found_scheme(ordered_labels(counts.labels), self.scheme, targets)
-        check_rules(self._rules(ordered_labels(counts.labels)), ordered_labels(counts.labels), targets)
-        self._build(features, counts)
-        return self
-
-    def _fit_stream(self: E, stream: Iterable[tuple[Any, Any]], previous: FittedModel | None) -> E:
+    def _count(self: E, chunks: Iterable[Chunk], previous: FittedModel | None, classes: Sequence[Any] = ()) -> E:
         self._check_settings()
         features = None if previous is None else copy.deepcopy(previous.features)
-        tally: Tally | None = None
-        at, sample = 0, None
-        for sequences, targets in _chunks(stream):
-            _check_lengths(sequences, targets, at)
-            at += len(sequences)
-            if features is None:
-                if not offsets_of(targets)[-1]:
-                    continue
-                features = self._map(sequences)
-            tally = self._tally(features) if tally is None else tally
-            tally.add(sequences, targets)
-            sample = targets if sample is None else sample
-        if features is None or tally is None:
-            raise DataError("There is nothing to learn from: the stream has no sequence with a position.")
-        counts = self._counted(tally, previous, ())
+        tally, first, at = None, None, 0
+        for chunk in chunks:
+            check_lengths(chunk, at)
+            at += len(chunk.sequences)
+            if features is None and offsets_of(chunk.targets)[-1]:
+                features = self._map(chunk.sequences)
+            if features is not None:
+                tally = self._tally(features) if tally is None else tally
+                tally.add(*chunk)
+                first = chunk if first is None else first
+        if features is None or tally is None or first is None:
+            raise DataError("There is nothing to learn from: every sequence is empty.")
+        counts = tally.counts()
+        counts = counts if previous is None else self.counts_ + counts
+        if not len(counts.samples):
+            raise DataError("y holds no label at all; at least one position needs a known label.")
+        counts = counts.with_labels(classes)
         labels = ordered_labels(counts.labels)
-        if previous is None or not hasattr(self, "scheme_"):  # "auto" is decided by the first chunk
-            self.scheme_ = found_scheme(labels, self.scheme, label_sequences(sample or ()))
-        check_pairs(self._rules(labels), labels, counts.labels, counts.label_pairs())
+        scheme = getattr(self, "scheme_", None)
+        if previous is None or not hasattr(self, "scheme_"):  # of a stream, the first chunk decides what "auto" is
+            scheme = found_scheme(labels, self.scheme, label_sequences(first.targets))
+        rules = label_rules(labels, scheme, self.forbidden)
+        if len(first.sequences) == at:
+            check_rules(rules, labels, label_sequences(first.targets))
+        else:  # where it was is not known any more
+            check_pairs(rules, labels, counts.labels, counts.label_pairs())
+        self.scheme_ = scheme
         self._build(features, counts)
         return self
 
@@ -250,14 +234,6 @@ class EmpiricalCRF(TaggingModel):
 
         return Tally(learn, alone=alone)
 
-    def _counted(self, tally: Tally, previous: FittedModel | None, classes: Sequence[Any]) -> Counts:
-        """What was counted, with what the model has counted before."""
-        counts = tally.counts()
-        counts = counts if previous is None else self.counts_ + counts
-        if not len(counts.samples):
-            raise DataError("y holds no label at all; at least one position needs a known label.")
-        return counts.with_labels(classes)
-
     # ---- from counts to a chain ----------------------------------------------------------------------------------
 
     def _check_settings(self) -> None:
@@ -275,7 +251,7 @@ class EmpiricalCRF(TaggingModel):
 
     def _build(self, features: FeatureMap, counts: Counts) -> None:
         labels = ordered_labels(counts.labels)
-        space = restricted(one_per_label(len(labels)), self._rules(labels))
+        space = restricted(one_per_label(len(labels)), label_rules(labels, self.scheme_, self.forbidden))
         ladder = (float(self.label_strength), float(self.word_strength), float(self.pair_strength))
         rare = (float(self.min_count), float(self.feature_strength))
         penalty = float(self.l2) if self.oov == "exponential" else None
@@ -287,33 +263,8 @@ class EmpiricalCRF(TaggingModel):
         self.fitted_ = fitted
         self.counts_ = counts
 
-    def _rules(self, labels: tuple[Any, ...]) -> Rules | None:
-        return label_rules(labels, self.scheme_, self.forbidden)
-
     # ---- files ---------------------------------------------------------------------------------------------------
 
     def _restore(self, fitted: FittedModel, about: dict[str, Any]) -> None:
         super()._restore(fitted, about)
         self.counts_ = counts_of(fitted)
-
-
-def _check_lengths(sequences: Sequence[Any], targets: Sequence[Any], at: int) -> None:
-    if len(sequences) != len(targets):
-        raise DataError(f"X has {len(sequences)} sequences, but there are labels for {len(targets)}.")
-    lengths, wanted = np.diff(offsets_of(sequences)), np.diff(offsets_of(targets))
-    for s in np.flatnonzero(lengths != wanted).tolist():
-        raise DataError(f"Sequence {at + s} has {lengths[s]} positions but {wanted[s]} labels.")
-
-
-def _chunks(stream: Iterable[Any]) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
-    """Sequences and their labels, many at a time; a stream of files has its own way to that."""
-    if isinstance(stream, CorpusStream):
-        yield from ((block.rows, block.labels) for block in stream.blocks())
-        return
-    pairs, at = iter(stream), 0
-    while chunk := list(islice(pairs, CHUNK)):
-        for s, pair in enumerate(chunk):
-            if not isinstance(pair, tuple | list) or len(pair) != 2:
-                raise DataError(f"Item {at + s} of the stream is {shown(pair)}; a pair (sequence, labels) is expected.")
-        yield [x for x, _ in chunk], [labels for _, labels in chunk]
-        at += len(chunk)

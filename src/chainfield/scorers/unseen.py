@@ -183,7 +183,7 @@ class UnseenAverage(Unseen):
 
     def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
         """Add up the shares of a position's features."""
-        from chainfield.kernels.rates import average_features
+        from chainfield.kernels.words import average_features
 
         sparse = batch.sparse
         assert sparse is not None

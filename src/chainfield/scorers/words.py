@@ -76,7 +76,7 @@ class Words(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """Look the shares up."""
-        from chainfield.kernels.rates import fill_words
+        from chainfield.kernels.words import fill_words
 
         words = observed(batch, self.seen)
         if not self.open:
