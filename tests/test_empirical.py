@@ -430,8 +430,11 @@ def test_label_pairs_that_were_never_seen_have_an_answer(oov):
         assert np.isfinite(model.log_likelihood([["b", "a"]], [["2", "1"]])).all()
 
 
-def test_streams_whose_labels_break_the_rules_are_refused():
+def test_streams_whose_labels_break_the_rules_are_refused(monkeypatch):
     stream = [(["a", "b"], ["O", "I-X"]), (["a"], ["B-X"])]
+    with pytest.raises(NoPathError, match=r"Sequence 0 .* at position 1, 'I-X' cannot follow 'O'; correct the labels"):
+        EmpiricalCRF(scheme="bio").fit_stream(stream)
+    monkeypatch.setattr("chainfield.models.empirical_crf.CHUNK", 1)
     with pytest.raises(DataError, match="'I-X' cannot follow 'O', but does so 1 times; correct the labels"):
         EmpiricalCRF(scheme="bio").fit_stream(stream)
     assert EmpiricalCRF(scheme="auto").fit_stream([(["a", "b"], ["B-X", "I-X"]), (["a"], ["O"])]).scheme_ == "iob2"
