@@ -13,7 +13,7 @@ from click.core import ParameterSource
 def count(estimator: Any, data: str, output: Path, options: dict[str, Any], columns: dict[str, Any]) -> None:
     """Count DATA and write the model; with --add, to the counts of an older one."""
     from chainfield.data import stream_corpus
-    from chainfield.errors import ConfigError, DataError
+    from chainfield.errors import ConfigError
     from chainfield.models import EmpiricalCRF, load
 
     context = click.get_current_context()
@@ -29,8 +29,6 @@ def count(estimator: Any, data: str, output: Path, options: dict[str, Any], colu
         estimator = older.set_params(**{name: getattr(estimator, name) for name in changed})
     started, stream = time.perf_counter(), stream_corpus(data, **columns)
     (estimator.partial_fit_stream if options["add"] else estimator.fit_stream)(stream)
-    if not stream.n_sentences:
-        raise DataError(f"{data} holds no sentence; write one token a line, with its label beside it.")
     estimator.save(output, notes={"label_column": options["label_column"], "separator": stream.separator})
     if not options["quiet"]:
         tagger, size = estimator.tagger_, output.stat().st_size / 1e6

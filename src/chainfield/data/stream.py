@@ -10,7 +10,8 @@ from typing import Any, Literal
 from chainfield.data.blocks import Block, read_blocks
 from chainfield.data.columns import read_columns
 from chainfield.data.corpus import split_label
-from chainfield.data.opening import Readable
+from chainfield.data.opening import Readable, source_name
+from chainfield.errors import DataError
 
 Labelled = tuple[tuple[tuple[str, ...], ...], tuple[str | None, ...]]
 
@@ -43,6 +44,9 @@ class CorpusStream:
                 self.n_positions += int(block.rows.offsets[-1])
                 self.separator = block.separator
                 yield block
+        if not self.n_sentences:
+            names = " and ".join(map(source_name, self.paths)) or "The stream"
+            raise DataError(f"{names}: there is no sentence; write one token a line, with its label beside it.")
 
 
 def stream_corpus(
