@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import chainfield
+
 BENCHMARKS = Path(__file__).resolve().parents[1] / "benchmarks"
 if not (BENCHMARKS / "run.py").is_file():
     pytest.skip("benchmarks/ is not part of an installed package", allow_module_level=True)
@@ -18,6 +20,7 @@ if str(BENCHMARKS) not in sys.path:
     sys.path.insert(0, str(BENCHMARKS))
 
 commands = importlib.import_module("suite.commands")
+empirical = importlib.import_module("suite.empirical")
 engine = importlib.import_module("suite.engine")
 made_up = importlib.import_module("suite.made_up")
 measure = importlib.import_module("suite.measure")
@@ -197,3 +200,20 @@ def test_results_that_are_kept_can_be_rendered():
     kept = sorted((BENCHMARKS / "results").glob("*.json"))
     page = render.render_all(kept)
     assert all(f"## {path.stem}" in page for path in kept)
+
+
+def test_made_up_files_are_another_text_of_the_same_language(tmp_path):
+    for seed in (0, 1):
+        made_up.write_columns(tmp_path / f"{seed}.txt", 2000, 7, seed=seed)
+    one, two = (chainfield.load_corpus(tmp_path / f"{seed}.txt") for seed in (0, 1))
+    assert len(one.rows) == len(two.rows) == 100
+    assert set(map(len, one.rows)) == {20}
+    assert {label for labels in one.labels for label in labels} == {f"L{i}" for i in range(7)}
+    assert list(one.rows) != list(two.rows)
+    assert len({made_up.spell(number) for number in range(20_000)}) == 20_000
+
+
+def test_sentences_with_all_labels():
+    train = [(["a", "b"], ["X", "X"]), (["c"], ["X"]), (["d"], ["Y"]), (["e"], ["Y"])]
+    assert empirical.with_all_labels(train, 0) == [train[0], train[2]]
+    assert empirical.with_all_labels(train, 3) == [train[0], train[2], train[0]]
