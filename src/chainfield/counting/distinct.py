@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -53,9 +53,9 @@ def distinct_labels(targets: Sequence[Any]) -> tuple[Sequence[Hashable], Int]:
         return _distinct([plain_label(frozenset(label) if isinstance(label, set) else label) for label in labels])
 
 
-def label_sequences(targets: Sequence[Any]) -> Sequence[Any]:
-    """Labels as sequences of them, however they are kept."""
-    return [[label for (label,) in own] for own in targets] if isinstance(targets, CodedRows) else targets
+def label_sequences(targets: Sequence[Any]) -> Iterable[Any]:
+    """Labels as sequences of them, however they are kept; made when they are asked for."""
+    return ([label for (label,) in own] for own in targets) if isinstance(targets, CodedRows) else targets
 
 
 def _distinct(items: list[Hashable]) -> tuple[Sequence[Hashable], Int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,10 +30,10 @@ class Tally:
     Memory grows with the number of distinct rows, tagged words and pairs of tagged words, not with that of tokens.
     """
 
-    def __init__(self, learn: Callable[[Sequence[Any]], Sparse], *, alone: bool, labels: Iterable[Any] = ()) -> None:
+    def __init__(self, learn: Callable[[Sequence[Any]], Sparse], *, alone: bool) -> None:
         self._learn = learn
         self._alone = alone
-        self._labels: dict[Any, int] = {label: i for i, label in enumerate(labels)}
+        self._labels: dict[Any, int] = {}
         self._rows: dict[Any, int] = {}  # distinct rows, or nothing if forms are numbered chunk by chunk
         self._shapes: set[Any] = set()
         self._forms = no_forms()
@@ -125,11 +125,6 @@ class Tally:
         while len(pile) > 1 and len(pile[-2]) < GROWTH * len(pile[-1]):
             last = pile.pop()
             pile[-1] = pile[-1] + last
-
-    @property
-    def n_events(self) -> int:
-        """How many distinct events are held at the moment, all tables together."""
-        return sum(len(table) for pile in self._piles.values() for table in pile)
 
     def counts(self) -> Counts:
         """What was counted so far; features are looked up for whatever rows are new."""
