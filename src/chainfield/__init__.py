@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from .data.stream import stream_corpus
     from .features.template import load_template, parse_template
     from .metrics import evaluate
-    from .models import MEMM, EmpiricalCRF, LinearCRF, load
+    from .models import MEMM, EmpiricalCRF, HiddenCRF, HMMClassifier, LinearCRF, load
 
 # Names are imported when they are first used: ``import chainfield`` and ``chainfield --help`` stay instant.
 _WHERE = {
     "MEMM": "chainfield.models",
     "EmpiricalCRF": "chainfield.models",
+    "HMMClassifier": "chainfield.models",
+    "HiddenCRF": "chainfield.models",
     "LinearCRF": "chainfield.models",
     "load": "chainfield.models",
     "load_corpus": "chainfield.data.corpus",
@@ -36,6 +38,8 @@ _WHERE = {
 __all__ = [
     "MEMM",
     "EmpiricalCRF",
+    "HMMClassifier",
+    "HiddenCRF",
     "LinearCRF",
     "__version__",
     "evaluate",

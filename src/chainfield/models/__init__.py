@@ -2,10 +2,13 @@
 
 from chainfield.fitted import Classifier, Tagger
 
+from .aligning import Alignment
 from .base import SequenceModel
 from .classifying import ClassifyingModel
 from .empirical_crf import EmpiricalCRF
 from .estimator import ChainClassifier, ChainEstimator, ChainTagger
+from .hidden_crf import HiddenCRF
+from .hmm_classifier import HMMClassifier
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
 from .memm import MEMM
@@ -14,12 +17,15 @@ from .tagging import TaggingModel
 __all__ = [
     "MEMM",
     "MODELS",
+    "Alignment",
     "ChainClassifier",
     "ChainEstimator",
     "ChainTagger",
     "Classifier",
     "ClassifyingModel",
     "EmpiricalCRF",
+    "HMMClassifier",
+    "HiddenCRF",
     "LinearCRF",
     "SequenceModel",
     "Tagger",

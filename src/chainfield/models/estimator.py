@@ -91,6 +91,10 @@ class ChainEstimator(SequenceModel):
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         """The scorers of these hyper-parameters, and how far from zero they start."""
 
+    def _theta(self, chain: Chain, material: Material) -> Float:
+        """Where training starts, unless it goes on from a fitted model."""
+        return chain.start(np.random.default_rng(seed_of(self.random_state)))
+
     def _objective(self) -> Objective:
         """What training minimises."""
         return objective_named(self.objective)
@@ -159,7 +163,7 @@ class ChainEstimator(SequenceModel):
         chain = self._chain(material, space)
         seen = batch.n_sequences + (self.n_sequences_seen_ if options.partial and previous is not None else 0)
         problem = self._problem(task, chain, material, objective, sample_weight, batch.n_sequences / seen)
-        theta = chain.start(np.random.default_rng(seed_of(self.random_state)))
+        theta = self._theta(chain, material)
         if previous is not None:
             carry_over(previous, chain, material.origin(space), theta)
         trainer.check(problem)

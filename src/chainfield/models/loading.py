@@ -12,11 +12,19 @@ from chainfield.parallel import count_jobs
 
 from .base import SequenceModel
 from .empirical_crf import EmpiricalCRF
+from .hidden_crf import HiddenCRF
+from .hmm_classifier import HMMClassifier
 from .linear_crf import LinearCRF
 from .memm import MEMM
 
 #: Models by the name that the command line gives them; files name them by their class.
-MODELS: dict[str, type[SequenceModel]] = {"linear": LinearCRF, "empirical": EmpiricalCRF, "memm": MEMM}
+MODELS: dict[str, type[SequenceModel]] = {
+    "linear": LinearCRF,
+    "empirical": EmpiricalCRF,
+    "memm": MEMM,
+    "hmm": HMMClassifier,
+    "hcrf": HiddenCRF,
+}
 
 
 def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> Any:

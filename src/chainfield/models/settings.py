@@ -15,26 +15,34 @@ def check_settings(model: Any) -> None:
     model._objective()
     check_decoder(model)
 
-    def demand(name: str, low: float, kinds: Any, optional: bool, strict: bool = False) -> None:
-        value: Any = getattr(model, name)
-        if value is None and optional:
-            return
-        fits = isinstance(value, kinds) and not isinstance(value, bool) and np.isfinite(float(value))
-        if not fits or value < low or (strict and value == low):
-            what = "a whole number" if kinds is numbers.Integral else "a number"
-            raise ConfigError(
-                f"{name} is {value!r}; {what} {'above' if strict else 'of at least'} {low:g} is expected."
-            )
-
-    for name in ("min_count", "margin", "l1"):
-        demand(name, 0, numbers.Integral if name == "min_count" else numbers.Real, False)
-    demand("l2", 0, numbers.Real, True)
+    check_whole(model, "min_count", 0)
+    for name in ("margin", "l1"):
+        check_number(model, name, 0)
+    check_number(model, "l2", 0, optional=True)
     for name in ("max_iter", "batch_size", "restart_every"):
-        demand(name, 1, numbers.Integral, True)
+        check_whole(model, name, 1, optional=True)
     for name in ("average_from", "patience"):
-        demand(name, 0, numbers.Integral, True)
+        check_whole(model, name, 0, optional=True)
     for name in ("tol", "learning_rate"):
-        demand(name, 0, numbers.Real, True, strict=True)
+        check_number(model, name, 0, optional=True, strict=True)
+
+
+def check_number(
+    model: Any, name: str, low: float, *, optional: bool = False, strict: bool = False, kinds: Any = numbers.Real
+) -> None:
+    """Refuse a setting that is no number, or too small; ``strict``: it must be above ``low``."""
+    value: Any = getattr(model, name)
+    if value is None and optional:
+        return
+    fits = isinstance(value, kinds) and not isinstance(value, bool) and np.isfinite(float(value))
+    if not fits or value < low or (strict and value == low):
+        what = "a whole number" if kinds is numbers.Integral else "a number"
+        raise ConfigError(f"{name} is {value!r}; {what} {'above' if strict else 'of at least'} {low:g} is expected.")
+
+
+def check_whole(model: Any, name: str, low: float, *, optional: bool = False) -> None:
+    """The same for whole numbers."""
+    check_number(model, name, low, optional=optional, kinds=numbers.Integral)
 
 
 def check_decoder(model: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -42,7 +43,7 @@ class OnlinePass:
     ) -> tuple[float, int, float]:
         """Move θ (and lag, and the memory) along; returns the loss met on the way, the number of updates, the mass."""
         fused = self.problem.fused
-        if fused is not None:
+        if fused is not None and self.problem.project is None:
             return fused.walk(theta, order, rates, shrink, lag, mass, memory, share)
         return self._one_by_one(theta, order, rates, shrink, lag, mass, memory, share)
 
@@ -77,5 +78,15 @@ class OnlinePass:
             if shrink is not None:
                 theta *= shrink[step]
                 mass /= shrink[step]
+            if problem.project is not None:
+                move_back(problem.project, theta, lag, mass)
             mass += 1.0
         return loss, updates, mass
+
+
+def move_back(project: Callable[[Float], None], theta: Float, lag: Float | None, mass: float) -> None:
+    """Project θ; an average takes the change for one of the step's."""
+    before = None if lag is None else theta.copy()
+    project(theta)
+    if lag is not None and before is not None:
+        lag += mass * (theta - before)

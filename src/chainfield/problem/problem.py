@@ -50,6 +50,8 @@ class Problem:
     l2: float = 0.0
     offset: Float | None = None  # (R,) added to the node scores in training only: a shift of the label prior
     n_jobs: int = field(default=1)
+    # Takes θ back, in place, to where constraints hold: a trainer calls it after every step, or refuses the problem.
+    project: Callable[[Float], None] | None = None
 
     def __post_init__(self) -> None:
         if self.batch.n_sequences == 0 or self.batch.n_positions == 0:

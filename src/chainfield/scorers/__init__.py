@@ -1,9 +1,12 @@
 """Scorers: everything that turns features into node and edge scores."""
 
+from .anchored import Anchored
 from .chain import Chain
 from .edge_features import EdgeFeatures
+from .gaussians import Gaussians
 from .inspection import Share, Weight
 from .linear import Boundary, DenseLinear, SparseLinear
+from .mixture import GaussianMixture
 from .origin import Origin
 from .pairs import Pairs, all_pairs, arrange, seen_pairs
 from .scorer import Params, Pullback, Scorer
@@ -15,10 +18,13 @@ from .words import Words
 
 __all__ = [
     "SCORERS",
+    "Anchored",
     "Boundary",
     "Chain",
     "DenseLinear",
     "EdgeFeatures",
+    "GaussianMixture",
+    "Gaussians",
     "Origin",
     "Pairs",
     "Params",

@@ -138,6 +138,7 @@ class Chain:
     def blocks(self, offsets: NDArray[np.int64], lo: int, hi: int) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""
         row_bytes = 8 * (self.space.n_rows + (self.space.n_edges if self.per_position else 0))
+        row_bytes += 8 * sum(scorer.width() for scorer in self.scorers)
         limit = max(1, BLOCK_BYTES // row_bytes)
         if self.space.n_states >= MANY_STATES and not self.per_position:
             limit = max(limit, MANY_POSITIONS)

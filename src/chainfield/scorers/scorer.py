@@ -60,6 +60,10 @@ class Scorer(ABC):
         may hand it the parameters themselves: a step of stochastic gradient descent is one pullback.
         """
 
+    def width(self) -> int:
+        """How many numbers a position needs while it is scored, besides scores: blocks are cut to fit the cache."""
+        return 0
+
     # ---- training ------------------------------------------------------------------------------------------------
 
     def start(self, rng: np.random.Generator) -> dict[str, Float]:

@@ -1,7 +1,7 @@
 """State spaces: states, labels, edges, and the rules that remove edges."""
 
 from .blocks import Block
-from .build import class_blocks, left_to_right, one_per_label, partitioned, second_order
+from .build import class_blocks, left_to_right, one_per_label, partitioned, second_order, topology
 from .rules import Rules, forbid, restrict
 from .space import StateSpace
 
@@ -16,4 +16,5 @@ __all__ = [
     "partitioned",
     "restrict",
     "second_order",
+    "topology",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from chainfield.errors import ConfigError
 
@@ -51,6 +52,31 @@ def left_to_right(n_states: int, *, skip: int = 1) -> StateSpace:
         dst=np.array([j for _, j in pairs], np.int32),
         start=states == 0,
         end=states == n_states - 1,
+    )
+
+
+def topology(allowed: ArrayLike, start: ArrayLike | None = None, end: ArrayLike | None = None) -> StateSpace:
+    """States of one label with the transitions of a matrix [from, to]; all may start and end unless it is said."""
+    matrix = np.asarray(allowed, dtype=np.bool_)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise ConfigError(f"A topology is a square matrix of allowed transitions; this one has shape {matrix.shape}.")
+    n = len(matrix)
+    may = {}
+    for name, given in (("start", start), ("end", end)):
+        states = np.ones(n, np.bool_) if given is None else np.asarray(given, dtype=np.bool_)
+        if states.shape != (n,) or not states.any():
+            raise ConfigError(f"A topology of {n} states needs {n} marks of where a path may {name}, one of them true.")
+        may[name] = states
+    src, dst = np.nonzero(matrix)
+    states = np.arange(n)
+    return StateSpace(
+        n_labels=1,
+        label_of=np.zeros(n, np.int32),
+        row_of=states.astype(np.int32),
+        src=src.astype(np.int32),
+        dst=dst.astype(np.int32),
+        start=may["start"],
+        end=may["end"],
     )
 
 

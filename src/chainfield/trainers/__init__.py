@@ -3,6 +3,8 @@
 from .adam import Adam
 from .auto import Auto
 from .catalogue import TRAINERS, make_trainer, resolve_trainer
+from .ebw import EBW
+from .em import EM
 from .lbfgs import LBFGS, OWLQN
 from .online import SGD
 from .rprop import RProp
@@ -11,6 +13,8 @@ from .session import Progress, Session, begin, run
 from .trainer import Record, State, Trainer
 
 __all__ = [
+    "EBW",
+    "EM",
     "LBFGS",
     "OWLQN",
     "SDCA",

@@ -44,6 +44,7 @@ class Adam(Trainer[AdamState]):
     seed: int = 0
     online: ClassVar[bool] = True
     handles_l1: ClassVar[bool] = True
+    projects: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = AdamState
 
     def begin(self, problem: Problem, theta: Float) -> AdamState:
@@ -81,6 +82,8 @@ class Adam(Trainer[AdamState]):
             if problem.l1:
                 shrunk = np.abs(state.theta) - step * (problem.l1 * share)
                 state.theta = np.sign(state.theta) * np.maximum(shrunk, 0.0)
+            if problem.project is not None:
+                problem.project(state.theta)
             if before is not None:
                 state.lag += state.mass * (state.theta - before)
                 state.mass += 1.0

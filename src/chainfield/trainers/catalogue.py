@@ -46,8 +46,8 @@ def make_trainer(
     smooth, the step is constant: the averaged perceptron.
     """
     for what, value, users in (
-        ("learning_rate", rate, ("sgd", "averaged", "adam")),
-        ("batch_size", batch_size, ("sgd", "averaged", "adam")),
+        ("learning_rate", rate, ("sgd", "averaged", "adam", "rprop")),
+        ("batch_size", batch_size, ("sgd", "averaged", "adam", "rprop")),
         ("average_from", average_from, ("sgd", "averaged", "adam")),
         ("restart_every", restart_every, ("sgd", "averaged", "adam")),
     ):
@@ -62,7 +62,7 @@ def make_trainer(
         "auto": (Auto, stochastic),
         "lbfgs": (LBFGS, common),
         "owlqn": (OWLQN, common),
-        "rprop": (RProp, common),
+        "rprop": (RProp, stochastic | {"first": rate, "batch_size": batch_size}),
         "sdca": (SDCA, stochastic),
         "adam": (Adam, online),
         "sgd": (SGD, online),

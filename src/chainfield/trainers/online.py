@@ -18,7 +18,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from chainfield.errors import DivergenceError
-from chainfield.problem import OnlinePass, Problem
+from chainfield.problem import OnlinePass, Problem, move_back
 
 from .averaging import AveragedState, averages, check_averaging, restarts
 from .trainer import Float, Record, State, Trainer, Window, orders
@@ -56,6 +56,7 @@ class SGD(Trainer[OnlineState]):
     seed: int = 0
     online: ClassVar[bool] = True
     handles_l1: ClassVar[bool] = True
+    projects: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = OnlineState
 
     def begin(self, problem: Problem, theta: Float) -> OnlineState:
@@ -106,6 +107,8 @@ class SGD(Trainer[OnlineState]):
                     if problem.l2:
                         state.theta *= shrink[step]
                         state.mass /= shrink[step]
+                    if problem.project is not None:
+                        move_back(problem.project, state.theta, state.lag if averaging else None, state.mass)
                     state.mass += 1.0
             state.clock += averaging * (hi - lo)
             if problem.l1:

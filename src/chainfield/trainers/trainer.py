@@ -60,6 +60,8 @@ class Trainer(ABC, Generic[S]):
     needs_smooth: ClassVar[bool] = False
     #: Whether it can handle l1 > 0.
     handles_l1: ClassVar[bool] = False
+    #: Whether it calls ``problem.project`` after every step.
+    projects: ClassVar[bool] = False
     state_type: ClassVar[type[State]]
     max_iter: int
 
@@ -73,6 +75,12 @@ class Trainer(ABC, Generic[S]):
             )
         if problem.l1 > 0 and not self.handles_l1:
             raise ConfigError(f'{name} cannot handle l1 > 0; use trainer="owlqn", "sgd", "adam", "rprop" or "auto".')
+
+        if problem.project is not None and not self.projects:
+            raise ConfigError(
+                f'{name} cannot keep to constraints after every step; use trainer="sgd", "rprop" or "adam", or free '
+                "constraints."
+            )
 
     @abstractmethod
     def begin(self, problem: Problem, theta: Float) -> S:

@@ -1,0 +1,154 @@
+"""The first HMM: frames shared out over states, and clusters within a state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import DataError
+from chainfield.features.batch import Batch
+from chainfield.states import StateSpace
+
+from .hmm import HMM
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+ROUNDS = 20  # of k-means
+
+
+def data_units(batch: Batch, names: Any) -> tuple[Float, Float]:
+    """Mean and deviation of each column; refuses one that never changes."""
+    assert batch.dense is not None
+    centre, spread = batch.dense.mean(axis=0), batch.dense.std(axis=0)
+    scale = np.maximum(np.abs(batch.dense).max(axis=0), 1e-300)
+    flat = np.flatnonzero(~(spread > 1e-10 * scale))
+    if len(flat):
+        raise DataError(
+            f"Column {int(flat[0])} ({names[int(flat[0])]}) has the same value at every position; a Gaussian over it "
+            "would be infinitely narrow, and it tells nothing apart. Leave it out."
+        )
+    return centre, spread
+
+
+def first_hmm(
+    space: StateSpace,
+    batch: Batch,
+    labels: Int,
+    names: tuple[Any, ...],
+    n_components: int,
+    floor: float,
+    units: tuple[Float, Float],
+    rng: np.random.Generator,
+    *,
+    ends: bool,
+) -> HMM:
+    """From labelled sequences (labels (S,), -1: unknown, which do not take part here).
+
+    States in a row (left to right) get equal parts of every sequence; other states get clusters of their class's
+    frames. Components are clusters of a state's frames.
+    """
+    assert batch.dense is not None
+    z = (batch.dense - units[0]) / units[1]
+    k, d = space.n_states, z.shape[1]
+    weight, mean = np.zeros((k, n_components)), np.zeros((k, n_components, d))
+    variance, start = np.ones((k, n_components, d)), np.zeros(k)
+    end, move = np.where(space.end, 1.0, 0.0), np.zeros(space.n_edges)
+    known = labels[labels >= 0]
+    for block in space.blocks:
+        chosen = np.flatnonzero(labels == block.label)
+        if not len(chosen):
+            raise DataError(f"No sequence has the label {names[block.label]!r}: its states cannot be estimated.")
+        own = batch.take(chosen)
+        frames, n = z[batch.positions(chosen)], len(block.states)
+        if len(frames) < n * n_components:
+            raise DataError(
+                f"The class {names[block.label]!r} has {len(frames)} positions; {n} states of {n_components} Gaussians "
+                f"need at least {n * n_components}. Use fewer, or leave the class out."
+            )
+        in_row = bool((block.space.dst - block.space.src >= 0).all()) and int(block.space.start.sum()) == 1
+        state = _in_row(own.offsets, n) if in_row else cluster(frames, n, rng)[0]
+        for i, s in enumerate(block.states.tolist()):
+            mine = frames[state == i]
+            mine = mine if len(mine) >= n_components else frames
+            weight[s], mean[s], variance[s] = fit_components(mine, n_components, floor, rng)
+        first = block.states[block.space.start]
+        start[first] = len(chosen) / len(known) / len(first)
+        stays = np.bincount(state, minlength=n) / len(chosen)
+        for i in range(n):
+            edges = block.edges[block.space.src == i]
+            lasting = ends and bool(block.space.end[i])
+            if in_row:  # the probability to stay follows from how long a state lasts
+                stay = 1.0 - 1.0 / max(stays[i], 1.5)
+                selves = space.dst[edges] == space.src[edges]
+                others = int((~selves).sum()) + lasting
+                share = (1.0 - stay) / others if others else 0.0
+                move[edges] = np.where(selves, stay if others else 1.0, share)
+                end[block.states[i]] = share if lasting else end[block.states[i]]
+            else:
+                exit_share = min(0.5, len(chosen) / len(frames)) if lasting and len(edges) else float(lasting)
+                move[edges] = (1.0 - exit_share) / max(len(edges), 1)
+                end[block.states[i]] = exit_share if lasting else end[block.states[i]]
+    return HMM(weight, units[0] + units[1] * mean, units[1] ** 2 * variance, start, end, move)
+
+
+def _in_row(offsets: Int, n: int) -> Int:
+    """Equal parts of each sequence, for states in a row."""
+    lengths = np.diff(offsets)
+    within = np.arange(int(offsets[-1])) - np.repeat(offsets[:-1], lengths)
+    return within * n // np.repeat(lengths, lengths)
+
+
+def fit_components(x: Float, m: int, floor: float, rng: np.random.Generator) -> tuple[Float, Float, Float]:
+    """Weights, means and variances of clusters; a cluster of a few points borrows the variance of all."""
+    of, means = cluster(x, m, rng)
+    whole = np.maximum(x.var(axis=0), floor)
+    counts = np.bincount(of, minlength=m).astype(np.float64)
+    variances = np.empty_like(means)
+    for i in range(m):
+        mine = x[of == i]
+        own = mine.var(axis=0) if len(mine) else whole
+        variances[i] = np.maximum((len(mine) * own + 2.0 * whole) / (len(mine) + 2.0) if m > 1 else own, floor)
+    return (counts + 1e-3) / (counts + 1e-3).sum(), means, variances
+
+
+def cluster(x: Float, k: int, rng: np.random.Generator) -> tuple[Int, Float]:
+    """k-means with the seeding of Arthur and Vassilvitskii (2007): the cluster of each row, and the means (k, D)."""
+    n = len(x)
+    if k == 1:
+        return np.zeros(n, np.int64), x.mean(axis=0, keepdims=True)
+    means = x[[int(rng.integers(n))]]
+    nearest = ((x - means[0]) ** 2).sum(axis=1)
+    while len(means) < k:
+        total = float(nearest.sum())
+        chosen = int(rng.choice(n, p=nearest / total)) if total > 0 else int(rng.integers(n))
+        means = np.concatenate([means, x[[chosen]]])
+        nearest = np.minimum(nearest, ((x - x[chosen]) ** 2).sum(axis=1))
+    of = np.full(n, -1)
+    for _ in range(ROUNDS):
+        distance = (means**2).sum(axis=1) - 2.0 * (x @ means.T)
+        new = distance.argmin(axis=1)
+        if np.array_equal(new, of):
+            break
+        of = new
+        for i in range(k):
+            if (of == i).any():
+                means[i] = x[of == i].mean(axis=0)
+    return of, means
+
+
+def split(hmm: HMM, n_components: int) -> HMM:
+    """Twice the components (at most ``n_components``): the heaviest are split along their deviations."""
+    k, m, d = hmm.mean.shape
+    new = min(2 * m, n_components)
+    weight, mean, variance = np.zeros((k, new)), np.zeros((k, new, d)), np.zeros((k, new, d))
+    for s in range(k):
+        order = np.argsort(-hmm.weight[s], kind="stable")
+        twice = order[: new - m]
+        once = order[new - m :]
+        step = 0.2 * np.sqrt(hmm.variance[s, twice])
+        weight[s] = np.concatenate([hmm.weight[s, once], np.tile(0.5 * hmm.weight[s, twice], 2)])
+        mean[s] = np.concatenate([hmm.mean[s, once], hmm.mean[s, twice] + step, hmm.mean[s, twice] - step])
+        variance[s] = np.concatenate([hmm.variance[s, once], np.tile(hmm.variance[s, twice], (2, 1))])
+    return HMM(weight, mean, variance, hmm.start, hmm.end, hmm.move)

@@ -1,0 +1,185 @@
+"""The hidden conditional random field for whole sequences (Quattoni et al. 2004; Gunawardana et al. 2005)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from chainfield.errors import ConfigError
+from chainfield.features.map import FeatureMap
+from chainfield.fitted import Classifier
+from chainfield.objectives import Flattened, Objective, objective_named
+from chainfield.parallel import count_jobs
+from chainfield.potentials import How
+from chainfield.scorers import Boundary, Chain, Scorer, Transition
+from chainfield.states import StateSpace
+from chainfield.trainers import EM
+
+from .aligning import Aligning
+from .base import Float
+from .compose import Material, linear_emissions
+from .estimator import ChainClassifier
+from .moments import Start, anchored, likely_start, moment_chain, released
+from .settings import check_whole, seed_of
+from .topologies import block_space, plainly
+from .transfer import carry_over
+
+STARTS = ("hmm", "random")
+FLATTENINGS = ("states", "classes")
+EM_ITERATIONS = 20
+
+
+@final
+class HiddenCRF(Aligning, ChainClassifier):
+    """Gives a whole sequence one label, by a chain of hidden states for every label, trained to tell labels apart.
+
+    Over numbers (arrays), a state scores first and second moments of the observations, as a Gaussian mixture does, with
+    free weights; training starts from hidden Markov models that EM fits to each class. Over dicts, strings, text columns
+    and sparse matrices, a state scores features linearly.
+
+    Parameters
+    ----------
+    n_states : int
+        Hidden states of a label.
+    topology : "left-to-right", "ergodic", or a matrix
+        Which states may follow which. A boolean matrix [from, to], or a tuple (matrix, starts, ends), is your own.
+    skip : int
+        Left to right: how far a step may go ahead.
+    n_components : int
+        Mixture components of a state (arrays only); they are summed over.
+    start : "hmm" or "random"
+        Arrays: from an HMM that explains each class, or from small random weights. Other data start at random.
+    flatten : "states", "classes" or None
+        With ``kappa``: what makes the start less sure of itself. "states" scales the start's weights, which brings paths
+        and labels closer together; "classes" raises the labels' posteriors to ``kappa`` during training.
+    kappa : float
+        How much; 1 changes nothing.
+    objective : "likelihood", "perceptron", "large_margin" or "softmax_margin"
+        What training minimises.
+    trainer : "sgd", "averaged", "rprop", "lbfgs", "adam", "owlqn" or "auto"
+        How. "sgd" with ``batch_size`` 1 is stochastic gradient ascent; "rprop" with a ``batch_size`` is stochastic
+        RProp.
+    l1, l2 : float
+        Penalties. Where training starts from an HMM, they draw weights to the start, else to 0.
+    variance_floor, smoothing, ends, init
+        Of the HMM to start from: see :class:`~chainfield.models.HMMClassifier`.
+    max_iter, tol, learning_rate, batch_size, average_from, restart_every, margin, patience
+        As for :class:`~chainfield.models.LinearCRF`.
+    template, min_count, all_features, class_weight, warm_start, random_state, n_jobs, verbose
+        As for :class:`~chainfield.models.LinearCRF`.
+    """
+
+    def __init__(
+        self,
+        n_states: int = 3,
+        topology: Any = "left-to-right",
+        skip: int = 1,
+        n_components: int = 1,
+        start: str = "hmm",
+        flatten: str | None = "states",
+        kappa: float = 0.3,
+        objective: str = "likelihood",
+        trainer: str = "sgd",
+        l1: float = 0.0,
+        l2: float | None = None,
+        variance_floor: float = 0.01,
+        smoothing: float = 0.01,
+        ends: bool = True,
+        init: str = "kmeans",
+        max_iter: int | None = None,
+        tol: float | None = None,
+        learning_rate: float | None = None,
+        batch_size: int | None = None,
+        average_from: int | None = None,
+        restart_every: int | None = None,
+        margin: float = 1.0,
+        patience: int | None = None,
+        template: Any = None,
+        min_count: int = 1,
+        all_features: bool = False,
+        class_weight: Any = None,
+        warm_start: bool = False,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int | bool = False,
+    ) -> None:
+        self.n_states = n_states
+        self.topology = topology
+        self.skip = skip
+        self.n_components = n_components
+        self.start = start
+        self.flatten = flatten
+        self.kappa = kappa
+        self.objective = objective
+        self.trainer = trainer
+        self.l1 = l1
+        self.l2 = l2
+        self.variance_floor = variance_floor
+        self.smoothing = smoothing
+        self.ends = ends
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.average_from = average_from
+        self.restart_every = restart_every
+        self.margin = margin
+        self.patience = patience
+        self.template = template
+        self.min_count = min_count
+        self.all_features = all_features
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _objective(self) -> Objective:
+        objective = objective_named(self.objective)
+        if self.flatten not in (None, *FLATTENINGS):
+            raise ConfigError(f"flatten is {self.flatten!r}; choose one of {', '.join(FLATTENINGS)}, or None.")
+        if self.start not in STARTS:
+            raise ConfigError(f"start is {self.start!r}; choose one of {', '.join(STARTS)}.")
+        check_whole(self, "n_components", 1)
+        flat = Flattened(objective, self.kappa, "classes")  # checks kappa, whatever it is for
+        return flat if self.flatten == "classes" else objective
+
+    def _space(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> StateSpace:
+        return block_space(len(labels), self.n_states, self.topology, self.skip)
+
+    def _chain(self, material: Material, space: StateSpace) -> Chain:
+        if material.pairs is not None:
+            return self._linear(material, space)
+        chain = moment_chain(material, space, self.n_components)
+        if material.previous is not None:
+            theta = self._likely(chain, material) if space.n_labels > len(material.previous.task.labels) else None
+            theta = np.zeros(chain.n_parameters) if theta is None else theta
+            carry_over(material.previous, chain, material.origin(space), theta)
+            return anchored(chain, theta)
+        if self.start == "random":
+            return anchored(chain, np.zeros(chain.n_parameters), jitter=0.1)
+        return anchored(chain, self._likely(chain, material))
+
+    def _likely(self, chain: Chain, material: Material) -> Float:
+        em = EM(EM_ITERATIONS, floor=self.variance_floor, smoothing=self.smoothing, ends=self.ends)
+        start = Start(self.n_components, self.init, em, seed_of(self.random_state), count_jobs(self.n_jobs))
+        theta = likely_start(chain, material, np.ones(material.batch.n_sequences), start)
+        return self.kappa * theta if self.flatten == "states" else theta
+
+    def _linear(self, material: Material, space: StateSpace) -> Chain:
+        if self.n_components > 1:
+            raise ConfigError(
+                "n_components is for arrays; sparse features and text are scored linearly. Use more states instead."
+            )
+        emissions: list[Scorer] = linear_emissions(material, space, boundary=False)
+        moves = Transition(np.arange(space.n_edges, dtype=np.int32))
+        return Chain(space, (*emissions, Boundary(space.n_rows)), (moves,), start_scale=0.1)
+
+    def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Classifier:
+        return super()._make(features, task, *released(chain, theta), how)
+
+    def _settings(self) -> dict[str, Any]:
+        return plainly(self, super()._settings)

@@ -1,0 +1,137 @@
+"""Chains over moments of observations: what HMMs and hidden CRFs for numbers are composed of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chainfield.errors import ConfigError
+from chainfield.generative import HMM
+from chainfield.generative.starting import data_units, first_hmm, split
+from chainfield.objectives import JointLikelihood, Targets
+from chainfield.problem import Problem
+from chainfield.scorers import Anchored, Boundary, Chain, GaussianMixture, Gaussians, Scorer, Transition
+from chainfield.states import StateSpace
+from chainfield.trainers import EM, begin, run
+
+from .compose import Material
+
+Float = NDArray[np.float64]
+INITS = ("kmeans", "split")
+
+
+@dataclass(frozen=True)
+class Start:
+    """How an HMM is found that explains the data of each class: by clusters or by splitting, and EM."""
+
+    n_components: int
+    init: str
+    em: EM
+    seed: int
+    n_jobs: int
+
+    def __post_init__(self) -> None:
+        if self.init not in INITS:
+            raise ConfigError(f"init is {self.init!r}; choose one of {', '.join(INITS)}.")
+
+
+def moment_chain(material: Material, space: StateSpace, n_components: int) -> Chain:
+    """A mixture over first and second moments, first and last states, and a weight for every transition."""
+    features = material.features
+    previous = None if material.previous is None else _mixture(material.previous.chain)
+    if previous is not None and previous.n_columns == features.n_columns:
+        centre, spread = previous.centre, previous.spread  # weights mean the same only in the same units
+    else:
+        centre, spread = data_units(material.batch, features.feature_names())
+    emission = GaussianMixture(features.n_columns, space.n_rows, n_components, centre, spread)
+    moves = Transition(np.arange(space.n_edges, dtype=np.int32))
+    return Chain(space, (emission, Boundary(space.n_rows)), (moves,))
+
+
+def _mixture(chain: Chain) -> GaussianMixture | None:
+    return next((s for s in chain.emissions if isinstance(s, GaussianMixture)), None)
+
+
+def likely_start(chain: Chain, material: Material, weight: Float, start: Start) -> Float:
+    """The parameters of the HMM with the largest likelihood that EM finds for each class."""
+    space, batch, clamp = chain.space, material.batch, material.clamp
+    labels = clamp.only_label(space)[clamp.index[batch.offsets[:-1]]].astype(np.int64)
+    emission = _mixture(chain)
+    assert emission is not None
+    rng = np.random.default_rng(start.seed)
+    n = start.n_components if start.init == "kmeans" else 1
+    units = (emission.centre, emission.spread)
+    hmm = first_hmm(space, batch, labels, material.labels, n, start.em.floor, units, rng, ends=start.em.ends)
+    while True:
+        small = replace(chain, emissions=(replace(emission, n_components=n), *chain.emissions[1:]))
+        problem = Problem(small, JointLikelihood(), batch, Targets(clamp, weight), n_jobs=start.n_jobs)
+        theta = run(start.em, problem, begin(start.em, problem, hmm.theta(small))).best
+        if n == start.n_components:
+            return theta
+        hmm = split(HMM.read(small, theta), start.n_components)
+        n = hmm.weight.shape[1]
+
+
+def anchored(chain: Chain, theta: Float, jitter: float = 0.0) -> Chain:
+    """The same chain, whose parameters are distances from θ."""
+    views = chain.views(theta)
+
+    def anchor(scorer: Scorer) -> Scorer:
+        return Anchored(scorer, {name: views[f"{scorer.name}.{name}"].copy() for name in scorer.shapes()})
+
+    return Chain(
+        chain.space, tuple(map(anchor, chain.emissions)), tuple(map(anchor, chain.transitions)), start_scale=jitter
+    )
+
+
+def unanchored(chain: Chain) -> tuple[Chain, Float]:
+    """The chain inside an anchored one, and the anchor."""
+    inner = [s.inner if isinstance(s, Anchored) else s for s in chain.scorers]
+    anchor = np.zeros(chain.n_parameters)
+    views = chain.views(anchor)
+    for scorer in chain.scorers:
+        if isinstance(scorer, Anchored):
+            for name, value in scorer.anchor.items():
+                views[f"{scorer.name}.{name}"][...] = value
+    n = len(chain.emissions)
+    return Chain(chain.space, tuple(inner[:n]), tuple(inner[n:])), anchor
+
+
+def released(chain: Chain, theta: Float) -> tuple[Chain, Float]:
+    """A chain that prediction knows, from one that was trained: no anchors, and Gaussians in natural parameters."""
+    plain, anchor = unanchored(chain)
+    theta = anchor + theta
+    views = plain.views(theta)
+    emissions: list[Scorer] = []
+    values: list[Any] = []
+    for scorer in plain.scorers:
+        own = {name: views[f"{scorer.name}.{name}"] for name in scorer.shapes()}
+        if isinstance(scorer, Gaussians):
+            own = {"weight": scorer.natural(own)}
+            scorer = GaussianMixture(
+                scorer.n_columns, scorer.n_rows, scorer.n_components, scorer.centre, scorer.spread, name=scorer.name
+            )
+        elif isinstance(scorer, GaussianMixture) and scorer.sharpness != 1.0:
+            scorer = replace(scorer, sharpness=1.0)
+        emissions.append(scorer)
+        values += [value.ravel() for value in own.values()]
+    n = len(chain.emissions)
+    return Chain(chain.space, tuple(emissions[:n]), tuple(emissions[n:])), np.concatenate(values)
+
+
+def sharpened(chain: Chain, sharpness: float) -> Chain:
+    """The chain with mixtures that gather their components flattened."""
+    turned = (replace(s, sharpness=sharpness) if isinstance(s, GaussianMixture) else s for s in chain.emissions)
+    return chain if sharpness == 1.0 else replace(chain, emissions=tuple(turned))
+
+
+def in_moments(chain: Chain, sharpness: float = 1.0) -> Chain:
+    """The chain with means and variances in place of natural parameters."""
+    turned = (
+        replace(Gaussians.like(s), sharpness=sharpness) if isinstance(s, GaussianMixture) else s
+        for s in chain.emissions
+    )
+    return replace(chain, emissions=tuple(turned))
