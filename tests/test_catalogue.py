@@ -14,6 +14,7 @@ from support.catalogue import (
     EMISSIONS,
     LABELLINGS,
     MARGIN,
+    MIXTURES,
     SPACES,
     TRANSITIONS,
     compose,
@@ -32,6 +33,10 @@ def every_composition(objectives):
     for i, parts in enumerate(itertools.product(SPACES, EMISSIONS, TRANSITIONS, objectives)):
         labelling = next(labellings)
         found.append(pytest.param(*parts, labelling, i % 5 < 3, id="; ".join([*parts, labelling])))
+    for i, (space, emission) in enumerate(itertools.product(SPACES, MIXTURES)):
+        for j, objective in enumerate(objectives):
+            parts = (space, emission, TRANSITIONS[(i + 3 * j) % len(TRANSITIONS)], objective)
+            found.append(pytest.param(*parts, next(labellings), j % 2 == 0, id="; ".join(parts)))
     return found
 
 

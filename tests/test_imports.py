@@ -30,11 +30,13 @@ ALLOWED: dict[str, str] = {
     "tasks": "errors states potentials",
     "counting": "errors data features tasks",
     "problem": "errors parallel kernels states potentials inference features scorers objectives",
-    "trainers": "errors parallel kernels states potentials inference features scorers objectives problem",
+    "generative": "errors parallel states potentials features scorers objectives problem",
+    "trainers": "errors parallel kernels states potentials inference features scorers objectives problem generative",
     "fitted": "errors parallel spans states potentials inference features scorers tasks",
     "files": "errors states inference features scorers tasks problem trainers fitted",
     "models": "errors parallel spans kernels data metrics states potentials inference features scorers objectives "
-    "tasks counting problem trainers fitted files",
+    "tasks counting problem generative trainers fitted files",
+    "audio": "errors",
     "commands": "errors parallel spans data metrics features trainers fitted files models",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.

@@ -93,3 +93,22 @@ CONLL2002 = Corpus(
     layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
     licence="research in the context of the CoNLL-2002 shared task only; not to be passed on",
 )
+
+JAPANESE_VOWELS = Corpus(
+    name="japanese_vowels",
+    files=("JapaneseVowels_TRAIN.ts", "JapaneseVowels_TEST.ts"),
+    about="Japanese vowels: nine speakers, sequences of 12 LPC cepstra, 270 training and 370 test sequences",
+    source="sktime's package (sktime/datasets/data/JapaneseVowels), or timeseriesclassification.com",
+    layout="the two .ts files as they are",
+    licence="UCI and UEA archives, from where the data may be had freely",
+)
+
+TIMIT = Corpus(
+    name="timit",
+    files=("allphonelist.txt", "dr1-fvmh0/si836.wav", "dr1-fvmh0/si836.phn"),
+    about="NLTK's sample of TIMIT: 160 utterances of 16 speakers with phone alignments, 1/23 of the training part",
+    source="NLTK's data, package timit (corpora/timit.zip of github.com/nltk/nltk_data); "
+    "python -m nltk.downloader timit fetches it",
+    layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
+    licence="LDC; the sample is for non-commercial use only, and not to be passed on otherwise",
+)

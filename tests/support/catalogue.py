@@ -20,6 +20,8 @@ from chainfield.scorers import (
     Chain,
     DenseLinear,
     EdgeFeatures,
+    GaussianMixture,
+    Gaussians,
     Scorer,
     SparseLinear,
     Transition,
@@ -42,6 +44,7 @@ from support.strategies import bio_rules
 
 N_FEATURES, N_COLUMNS, N_EDGE_FEATURES = 5, 2, 3
 MARGIN = 0.7
+CENTRE, SPREAD = np.array([0.3, -0.2]), np.array([1.5, 0.7])
 
 SPACES: dict[str, Callable[[], StateSpace]] = {
     "one per label": lambda: one_per_label(3),
@@ -119,6 +122,10 @@ def emissions(name: str, space: StateSpace, batch: Batch, clamp: Clamp) -> tuple
         "seen pairs": lambda: SparseLinear(seen_pairs(batch.sparse, clamp.table, clamp.index), rows),
         "dense": lambda: DenseLinear(N_COLUMNS, rows),
         "boundary": lambda: Boundary(rows),
+        "mixture": lambda: GaussianMixture(N_COLUMNS, rows, 2, CENTRE, SPREAD),
+        "flat mixture": lambda: GaussianMixture(N_COLUMNS, rows, 3, CENTRE, SPREAD, sharpness=0.4),
+        "moments": lambda: GaussianMixture(N_COLUMNS, rows, 1, CENTRE, SPREAD),
+        "gaussians": lambda: Gaussians(N_COLUMNS, rows, 2, CENTRE, SPREAD),
     }
     return tuple(parts[part]() for part in name.split(" + "))
 
@@ -133,6 +140,8 @@ EMISSIONS = (
     "seen pairs + dense",
     "all pairs + dense + boundary",
 )
+# In fewer combinations: they are tested with every space, transition and objective, not with all of these at once.
+MIXTURES = ("mixture", "flat mixture + boundary", "moments + all pairs", "gaussians + boundary")
 
 
 def label_pair_ties(space: StateSpace) -> np.ndarray:
@@ -209,7 +218,7 @@ def draw_theta(problem: Problem, seed: int = 1, scale: float = 0.5) -> np.ndarra
 # ---- the same numbers by plain loops -----------------------------------------------------------------------------
 
 
-def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch) -> Potentials:
+def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch, how: str = "sum") -> Potentials:
     """Scores by their definitions, a weight at a time; every position gets its own edge scores."""
     space, views = chain.space, chain.views(theta)
     node, edge = np.zeros((batch.n_positions, space.n_rows)), np.zeros((batch.n_positions, space.n_edges))
@@ -225,6 +234,8 @@ def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch) -> Potentials
                 if hi > lo:
                     node[lo] += views[f"{scorer.name}.start"]
                     node[hi - 1] += views[f"{scorer.name}.end"]
+        elif isinstance(scorer, GaussianMixture | Gaussians):
+            node += _slow_mixture(scorer, views, batch, how)
         elif isinstance(scorer, Transition):
             for e, tie in enumerate(scorer.tie):
                 edge[:, e] += views[f"{scorer.name}.weight"][tie] if tie >= 0 else 0.0
@@ -234,6 +245,28 @@ def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch) -> Potentials
             for e, row in enumerate(scorer.edge_row):
                 edge[:, e] += rows[:, row]
     return Potentials(node, edge, batch.offsets)
+
+
+def _slow_mixture(scorer, views, batch: Batch, how: str) -> np.ndarray:
+    """Every component by its formula: a quadratic, or a Gaussian density in the units of the data."""
+    node = np.zeros((batch.n_positions, scorer.n_rows))
+    m, d = scorer.n_components, scorer.n_columns
+    for t, r in itertools.product(range(batch.n_positions), range(scorer.n_rows)):
+        found = []
+        for column in range(r * m, (r + 1) * m):
+            z = (batch.dense[t] - scorer.centre) / scorer.spread
+            if isinstance(scorer, Gaussians):
+                mean = scorer.centre + scorer.spread * views[f"{scorer.name}.mean"][:, column]
+                variance = scorer.spread**2 * np.exp(views[f"{scorer.name}.log_variance"][:, column])
+                value = views[f"{scorer.name}.log_weight"][column]
+                value -= 0.5 * np.sum(np.log(2 * np.pi * variance) + (batch.dense[t] - mean) ** 2 / variance)
+            else:
+                weight = views[f"{scorer.name}.weight"][:, column]
+                value = weight[0] + weight[1 : 1 + d] @ z + weight[1 + d :] @ (0.3 * (z**2 - 1))
+            found.append(float(value))
+        k = scorer.sharpness
+        node[t, r] = max(found) if how == "max" else enumeration.log_sum([k * x for x in found]) / k
+    return node
 
 
 def _slow_pairs(sparse, pairs, weight, n_rows) -> np.ndarray:
@@ -249,7 +282,7 @@ def _slow_pairs(sparse, pairs, weight, n_rows) -> np.ndarray:
 def slow_loss(problem: Problem, theta: np.ndarray) -> float:
     """Loss and l2 by enumeration: gather(scores + cost) over all paths - gather(scores) over those that agree."""
     space, targets = problem.chain.space, problem.targets
-    scored = slow_potentials(problem.chain, theta, problem.batch)
+    scored = slow_potentials(problem.chain, theta, problem.batch, problem.objective.how)
     node = scored.node if problem.offset is None else scored.node + problem.offset
     free = node if targets.cost is None else node + targets.cost[targets.clamp.index]
     special = {Piecewise: slow_pieces, PseudoLikelihood: slow_openings, LocalLikelihood: slow_steps}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chainfield.features.batch import Batch
 from chainfield.inference import class_log_probabilities, class_scores
-from chainfield.tasks import Classifying, check_not_empty
+from chainfield.tasks import Classifying, check_long_enough
 
 from .model import FittedModel, Float
 
@@ -47,5 +47,5 @@ class Classifier(FittedModel):
 
     def _encode(self, sequences: Sequence[Any]) -> Batch:
         batch = self.features.encode(sequences, self.n_jobs)
-        check_not_empty(batch.offsets)
+        check_long_enough(self.chain.space, batch.offsets)
         return batch

@@ -36,8 +36,8 @@ class HiddenCRF(Aligning, ChainClassifier):
     """Gives a whole sequence one label, by a chain of hidden states for every label, trained to tell labels apart.
 
     Over numbers (arrays), a state scores first and second moments of the observations, as a Gaussian mixture does, with
-    free weights; training starts from hidden Markov models that EM fits to each class. Over dicts, strings, text columns
-    and sparse matrices, a state scores features linearly.
+    free weights; training starts from hidden Markov models that EM fits to each class. Over dicts, strings, columns of
+    text and sparse matrices, a state scores features linearly.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class HiddenCRF(Aligning, ChainClassifier):
     start : "hmm" or "random"
         Arrays: from an HMM that explains each class, or from small random weights. Other data start at random.
     flatten : "states", "classes" or None
-        With ``kappa``: what makes the start less sure of itself. "states" scales the start's weights, which brings paths
-        and labels closer together; "classes" raises the labels' posteriors to ``kappa`` during training.
+        With ``kappa``: what makes the start less sure of itself. "states" scales the start's weights, which brings
+        paths and labels closer together; "classes" raises the labels' posteriors to ``kappa`` during training.
     kappa : float
         How much; 1 changes nothing.
     objective : "likelihood", "perceptron", "large_margin" or "softmax_margin"

@@ -142,7 +142,7 @@ class HMMClassifier(Aligning, ChainClassifier):
 
     @property
     def hmm_(self) -> HMM:
-        """The model as probabilities, means and variances. Discriminative gradient training may leave it unnormalised."""
+        """The model as probabilities, means and variances; free gradient training may leave it unnormalised."""
         fitted = self._classifier()
         return HMM.read(fitted.chain, fitted.theta)
 

@@ -23,7 +23,7 @@ def block_space(n_classes: int, n_states: Any, kind: Any, skip: Any) -> StateSpa
     """
     if isinstance(kind, str):
         for name, value in (("n_states", n_states), ("skip", skip)):
-            if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < 1:
+            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
                 raise ConfigError(f"{name} is {value!r}; a whole number of at least 1 is expected.")
         if kind not in TOPOLOGIES:
             raise ConfigError(f"Unknown topology {kind!r}; choose one of {', '.join(TOPOLOGIES)}, or give a matrix.")

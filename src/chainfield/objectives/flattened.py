@@ -2,7 +2,7 @@
 
 With S_w the score of class w (gathered over its paths), hypothesis flattening takes S_w to κ S_w:
 
-    P(w) ∝ exp(κ S_w)                 = P(w)^κ, normalised: the order of classes stays, posteriors of paths in a class too
+    P(w) ∝ exp(κ S_w) = P(w)^κ       the order of classes stays, and posteriors of paths within a class
 
 State-sequence flattening takes every path's score to κ times it:
 

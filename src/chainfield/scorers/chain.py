@@ -59,12 +59,13 @@ class Chain:
 
     def views(self, theta: Float) -> dict[str, Float]:
         """Named views into a flat vector: writing to one writes to the vector."""
-        views, at = {}, 0
-        for name, shape in self.shapes.items():
-            size = int(np.prod(shape))
-            views[name] = theta[at : at + size].reshape(shape)
-            at += size
-        return views
+        return {name: theta[at:end].reshape(shape) for name, at, end, shape in self._layout}
+
+    @cached_property
+    def _layout(self) -> list[tuple[str, int, int, tuple[int, ...]]]:
+        """Name, beginning, end and shape of every parameter."""
+        ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes.values())]).tolist()
+        return [(name, ends[i], ends[i + 1], shape) for i, (name, shape) in enumerate(self.shapes.items())]
 
     def start(self, rng: np.random.Generator) -> Float:
         """The scorers' start values, as one vector; random numbers of deviation ``start_scale`` are added."""

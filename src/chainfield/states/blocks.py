@@ -24,6 +24,19 @@ class Block:
     rows: Int
     edges: Int
 
+    @property
+    def shortest(self) -> int:
+        """The least number of positions that a path has; 0 if there is no path at all."""
+        reached, n = self.space.start.copy(), 1
+        while not (reached & self.space.end).any():
+            further = np.zeros_like(reached)
+            further[self.space.dst[reached[self.space.src]]] = True
+            n += 1
+            if n > self.space.n_states or not further.any():
+                return 0
+            reached = further
+        return n
+
 
 def split_blocks(space: StateSpace) -> tuple[Block, ...]:
     """The blocks of a space, in the order of their labels; refuses a space with an edge between two labels."""

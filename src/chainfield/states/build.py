@@ -63,10 +63,10 @@ def topology(allowed: ArrayLike, start: ArrayLike | None = None, end: ArrayLike 
     n = len(matrix)
     may = {}
     for name, given in (("start", start), ("end", end)):
-        states = np.ones(n, np.bool_) if given is None else np.asarray(given, dtype=np.bool_)
-        if states.shape != (n,) or not states.any():
+        marked = np.ones(n, np.bool_) if given is None else np.asarray(given, dtype=np.bool_)
+        if marked.shape != (n,) or not marked.any():
             raise ConfigError(f"A topology of {n} states needs {n} marks of where a path may {name}, one of them true.")
-        may[name] = states
+        may[name] = marked
     src, dst = np.nonzero(matrix)
     states = np.arange(n)
     return StateSpace(

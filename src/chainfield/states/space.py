@@ -124,6 +124,14 @@ class StateSpace:
         return split_blocks(self)
 
     @cached_property
+    def shortest(self) -> Int32:
+        """(L,) for class blocks: the least number of positions that a path of a label has."""
+        found = np.zeros(self.n_labels, np.int32)
+        for block in self.blocks:
+            found[block.label] = block.shortest
+        return found
+
+    @cached_property
     def graph(self) -> Graph:
         """The same structure, as the kernels want it."""
         from .bundling import build_graph

@@ -1,6 +1,6 @@
 """Tasks: from the user's targets to clamps, and from labels' numbers to answers."""
 
-from .classifying import Classifying, check_not_empty
+from .classifying import Classifying, check_long_enough
 from .labels import ordered_labels
 from .tagging import Tagging, check_lengths
 from .task import Task, label_cost
@@ -14,7 +14,7 @@ __all__ = [
     "Tagging",
     "Task",
     "check_lengths",
-    "check_not_empty",
+    "check_long_enough",
     "label_cost",
     "ordered_labels",
 ]

@@ -56,6 +56,7 @@ class Classifying(Task):
         for s, target in enumerate(targets):
             key = None if target is None else frozenset(self.numbers_of(target, f"Sequence {s}"))
             chosen[s] = sets.setdefault(key, len(sets))
+            self._check_length(space, s, int(lengths[s]), key)
         table = np.ones((len(sets), space.n_rows), np.bool_)
         for key, i in sets.items():
             if key is not None:
@@ -63,6 +64,17 @@ class Classifying(Task):
         index = np.repeat(chosen + len(sets), lengths)
         index[offsets[:-1]] = chosen
         return Clamp(index.astype(np.int32), np.concatenate([table, table]))
+
+    def _check_length(self, space: StateSpace, s: int, length: int, key: frozenset[int] | None) -> None:
+        """Refuse a sequence that is too short for every class it may belong to."""
+        least = space.shortest if key is None else space.shortest[list(key)]
+        if len(least) and length < least.min():
+            one = None if key is None or len(key) > 1 else self.labels[next(iter(key))]
+            whose = "any class" if one is None else f"its class {one!r}"
+            raise DataError(
+                f"Sequence {s} has {length} positions, but the shortest path of {whose} has {int(least.min())} states; "
+                "leave it out, lengthen it, or use fewer states."
+            )
 
     def cost(self, space: StateSpace, clamp: Clamp, margin: float) -> Float:
         """0/1: ``margin`` for a wrong label, once a sequence."""
@@ -85,6 +97,19 @@ class Classifying(Task):
     def decode(self, numbers: NDArray[np.int32], offsets: Int) -> list[Any]:
         """Names of labels (S,)."""
         return [self.labels[i] for i in numbers.tolist()]
+
+
+def check_long_enough(space: StateSpace, offsets: Int) -> None:
+    """Refuse sequences that are shorter than the shortest path of every class."""
+    check_not_empty(offsets)
+    least = int(space.shortest.min())
+    short = np.flatnonzero(np.diff(offsets) < least)
+    if len(short):
+        s = int(short[0])
+        raise DataError(
+            f"Sequence {s} has {int(offsets[s + 1] - offsets[s])} positions, but the shortest path of any class has "
+            f"{least} states; leave it out, or lengthen it."
+        )
 
 
 def check_not_empty(offsets: Int) -> None:

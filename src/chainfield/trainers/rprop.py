@@ -3,8 +3,7 @@
 Every weight has its own step size, which grows while the sign of its gradient stays and shrinks when it flips; only
 signs are used, so that no scale matters. A flip tells that the last step jumped over a minimum: the authors take that
 weight back to where it was, and do not count the gradient in between (``backtrack="always"``). Igel and Hüsken (2003)
-do so only if the objective rose as well (``"worse"``, their iRprop+): on all data that converges faster, on mini-batches
-an objective of another batch tells nothing.
+do so only if the objective rose as well (``"worse"``, their iRprop+), which makes sense on all data only.
 
 With a ``batch_size``, an iteration is a pass in random order, and signs are compared from batch to batch (Mahajan,
 Gunawardana and Acero 2006). Signs of small batches are noise, so batches must be larger than those of gradient steps.
@@ -45,7 +44,7 @@ class RProp(Trainer[RPropState]):
     """Step sizes start at ``first`` and stay within [smallest, largest].
 
     ``largest`` None: 5 (the authors allow 50) on all data, ten times ``first`` on batches.
-    ``backtrack`` None: "worse" on all data, "always" on batches. ``batch_size`` None: all data at once.
+    ``batch_size`` None: all data at once.
     """
 
     first: float | None = None
@@ -53,7 +52,7 @@ class RProp(Trainer[RPropState]):
     shrink: float = 0.5
     smallest: float = 1e-8
     largest: float | None = None
-    backtrack: Literal["always", "worse", "never"] | None = None
+    backtrack: Literal["always", "worse", "never"] = "always"
     batch_size: int | None = None
     max_iter: int = 500
     tol: float = 1e-5
@@ -74,10 +73,6 @@ class RProp(Trainer[RPropState]):
     @property
     def _largest(self) -> float:
         return (5.0 if self.batch_size is None else 10.0 * self._first) if self.largest is None else self.largest
-
-    @property
-    def _backtrack(self) -> str:
-        return ("worse" if self.batch_size is None else "always") if self.backtrack is None else self.backtrack
 
     def check(self, problem: Problem) -> None:
         """Backtracking by the objective needs the same objective at every step."""
@@ -137,7 +132,7 @@ class RProp(Trainer[RPropState]):
         state.sizes[same < 0] *= self.shrink
         np.clip(state.sizes, self.smallest, self._largest, out=state.sizes)
         moves = -np.sign(gradient) * state.sizes
-        rule = self._backtrack
+        rule = self.backtrack
         if rule != "never":
             flipped = same < 0
             moves[flipped] = -state.moves[flipped] if rule == "always" or value > state.value else 0.0
