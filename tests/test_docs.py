@@ -142,7 +142,7 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("model", ["LinearCRF", "EmpiricalCRF"])
+@pytest.mark.parametrize("model", ["LinearCRF", "EmpiricalCRF", "HMMClassifier", "HiddenCRF"])
 def test_documented_settings_are_those_of_the_models(model: str) -> None:
     documented = {name.strip("`"): default.strip("`") for name, default, _ in rows(section("models.md", f"`{model}`"))}
     signature = inspect.signature(getattr(chainfield.models, model).__init__).parameters

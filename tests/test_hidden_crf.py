@@ -454,11 +454,18 @@ def test_rprop_on_batches_comes_near_the_optimum_for_a_linear_crf():
 # ---- the classifiers ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [
-    {}, {"n_components": 2, "trainer": "lbfgs", "max_iter": 30}, {"topology": "ergodic", "trainer": "rprop", "max_iter": 30},
-    {"objective": "large_margin", "trainer": "averaged", "max_iter": 5}, {"start": "random", "max_iter": 20},
-    {"topology": ([[1, 1], [0, 1]], [1, 0], None), "max_iter": 5}, {"objective": "perceptron", "n_components": 2, "max_iter": 5},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"n_components": 2, "trainer": "lbfgs", "max_iter": 30},
+        {"topology": "ergodic", "trainer": "rprop", "max_iter": 30},
+        {"objective": "large_margin", "trainer": "averaged", "max_iter": 5},
+        {"start": "random", "max_iter": 20},
+        {"topology": ([[1, 1], [0, 1]], [1, 0], None), "max_iter": 5},
+        {"objective": "perceptron", "n_components": 2, "max_iter": 5},
+    ],
+)
 def test_a_hidden_crf_learns(settings):
     model = HiddenCRF(n_jobs=1, **settings).fit(X, Y)
     assert model.score(X_TEST, Y_TEST) > 0.8

@@ -37,6 +37,7 @@ ALLOWED: dict[str, str] = {
     "models": "errors parallel spans kernels data metrics states potentials inference features scorers objectives "
     "tasks counting problem generative trainers fitted files",
     "audio": "errors",
+    "plots": "errors",
     "commands": "errors parallel spans data metrics features trainers fitted files models",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.

@@ -16,7 +16,7 @@ from chainfield.errors import ChainfieldError
 
 READER = "chainfield-reader"  # the thread that reads ahead
 # Command → module that defines it, in the order in which help lists them.
-COMMANDS = {name: f"chainfield.commands.{name}" for name in ("demo", "train", "tag", "evaluate", "show")}
+COMMANDS = {name: f"chainfield.commands.{name}" for name in ("demo", "train", "tag", "classify", "evaluate", "show")}
 
 
 class Lazy(click.Group):

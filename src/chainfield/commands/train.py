@@ -13,9 +13,12 @@ import click
 
 from .options import check_output, jobs, reading, reading_arguments
 
-_MODELS = ["linear", "empirical", "memm"]
+_MODELS = ["linear", "empirical", "memm", "hmm", "hcrf"]
+_SEQUENCES = ("hmm", "hcrf")  # models that label whole sequences, from arrays
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise", "pseudolikelihood"]
-_TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca"]
+_TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "em", "ebw"]
+_TOPOLOGIES = ["left-to-right", "ergodic"]
+_FLATTENINGS = ["states", "classes"]
 _DECODERS = ["viterbi", "posterior"]
 _OOV = ["empirical", "exponential"]
 _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
@@ -36,10 +39,15 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--margin", type=float, default=1.0, show_default=True, help="Cost of a wrong label (margin objectives).")
 @click.option("--max-iter", type=int, help="Most iterations; a pass over the data, for online trainers.")
 @click.option("--tol", type=float, help="Relative accuracy at which training stops.")
-@click.option("--learning-rate", type=float, help="First step size of sgd, averaged and adam.")
-@click.option("--batch-size", type=int, help="Sequences a step of sgd and adam.")
+@click.option("--learning-rate", type=float, help="First step size of sgd, averaged, adam and rprop.")
+@click.option("--batch-size", type=int, help="Sequences a step of sgd, adam and rprop.")
 @click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged, adam).")
 @click.option("--restart-every", type=int, help="Go on from the average every so many passes (sgd, averaged, adam).")
+@click.option("--n-states", type=int, help="hmm, hcrf: states of a class.  [default: 3]")
+@click.option("--n-components", type=int, help="hmm, hcrf: Gaussians of a state.  [default: 1]")
+@click.option("--topology", type=click.Choice(_TOPOLOGIES), help="hmm, hcrf: which states follow which.")
+@click.option("--flatten", type=click.Choice(_FLATTENINGS), help="hmm, hcrf: what starts less sure of itself.")
+@click.option("--kappa", type=float, help="hmm, hcrf: by how much; 1: not at all.")
 @click.option("--min-count", type=int, help="Leave out rarer features.  [default: 1; empirical: rare words, 3]")
 @click.option("--all-features", is_flag=True, help="Weights for all (feature, label) pairs, not only those seen.")
 @click.option("--seen-transitions", is_flag=True, help="Weights only for label pairs seen in training.")
@@ -63,6 +71,9 @@ def train(data: str, output: Path, **options: Any) -> None:
 
     DATA has a token a line, columns separated by tabs or spaces, the label in the last one, and blank lines between
     sentences; it may be compressed (.gz, .bz2, .xz, .zst), and - is standard input. Ctrl-C keeps the best model so far.
+
+    With --model hmm and hcrf whole sequences get a label, and DATA is a .npz file with X, lengths and y, or a folder
+    with a folder of .npy files for each label.
     """
     from chainfield.data import load_corpus
     from chainfield.errors import ConfigError, DataError
@@ -86,6 +97,11 @@ def train(data: str, output: Path, **options: Any) -> None:
         *(options[k] for k in ("encoding", "separator", "no_comments", "keep_docstart"))
     )
     columns = {"label_column": options["label_column"], "unknown": options["unknown"], **reading_options}
+    if options["model"] in _SEQUENCES:
+        from .sequences import train_sequences
+
+        train_sequences(_classifier(options), data, output, options)
+        return
     estimator = _estimator(options)
     if options["model"] == "empirical":
         from .counting import count
@@ -131,6 +147,20 @@ def train(data: str, output: Path, **options: Any) -> None:
         _summary(estimator, output, time.perf_counter() - started, interrupted, checkpoint)
     if interrupted:
         raise SystemExit(130)
+
+
+def _classifier(options: dict[str, Any]) -> Any:
+    """A model of whole sequences: its own defaults, but for what was given."""
+    from chainfield.models import MODELS
+
+    kind, context = MODELS[options["model"]], click.get_current_context()
+    known = inspect.signature(kind.__init__).parameters
+    given = {
+        setting: options[option]
+        for option, setting in {**_SETTINGS, **{name: name for name in _OWN}}.items()
+        if setting in known and context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
+    }
+    return kind(**given, **({} if "n_jobs" in given else {"n_jobs": options["jobs"]}))
 
 
 def _estimator(options: dict[str, Any]) -> Any:
@@ -180,6 +210,8 @@ _SETTINGS = {
     "seed": "random_state",
     "jobs": "n_jobs",
 }  # fmt: skip
+# Those of models of whole sequences.
+_OWN = ("n_states", "n_components", "topology", "flatten", "kappa")
 # Options that mean something for models that have a setting, or are fitted in a way, that not all of them have.
 _NEED = {
     "order": "order",
@@ -200,7 +232,7 @@ def _check_options(context: click.Context, model: str) -> None:
     from chainfield.models import MODELS
 
     known = inspect.signature(MODELS[model].__init__).parameters
-    for option, setting in {**_SETTINGS, **_NEED}.items():
+    for option, setting in {**_SETTINGS, **_NEED, **{name: name for name in _OWN}}.items():
         given = context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
         if given and setting not in known:
             raise ConfigError(f"--{option.replace('_', '-')} has no effect with --model {model}; leave it out.")
