@@ -12,7 +12,7 @@ import click
 from chainfield.errors import ConfigError
 
 if TYPE_CHECKING:
-    from chainfield.fitted.tagger import Tagger
+    from chainfield.fitted import FittedModel
 
 
 @click.command()
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 def show(model: Path, top: int, label: str | None, template: bool, as_json: bool) -> None:
     """Show the strongest features and transitions of MODEL."""
     from chainfield.features import TemplateFeatures
-    from chainfield.files.model import load_tagger
+    from chainfield.files.model import load_model
     from chainfield.fitted import names
 
-    tagger, about = load_tagger(model)
+    tagger, about = load_model(model)
     if label is not None and label not in map(str, tagger.task.labels):
         known = ", ".join(map(str, tagger.task.labels[:10]))
         more = " …" if len(tagger.task.labels) > 10 else ""
@@ -66,7 +66,7 @@ def _key(name: Any) -> Any:
 
 
 def _tables(
-    tagger: Tagger,
+    tagger: FittedModel,
     about: dict[str, Any],
     weights: list[tuple[str, Any, float]],
     moves: dict[tuple[Any, ...], float],

@@ -94,5 +94,7 @@ def load_tagger(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[Tagger, 
     """Read a tagger, and what trained it; refuses models of other tasks."""
     model, about = load_model(path, n_jobs)
     if not isinstance(model, Tagger):
-        raise ModelFileError(f"{path} labels whole sequences, not positions; use it from Python, with chainfield.load.")
+        raise ModelFileError(
+            f"{path} labels whole sequences, not positions; use chainfield classify, or chainfield.load in Python."
+        )
     return model, about
