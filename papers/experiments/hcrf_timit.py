@@ -57,7 +57,7 @@ TABLE = {  # published, at 20 Gaussians
     "HCRF by stochastic RProp": 21.3,
 }
 ALL_METHODS_AT = 1  # Gaussians
-FEWER = ("HMM by EBW", SGA_CRF, "HCRF by stochastic RProp")
+FEWER = (SGA_CRF,)
 KINDS = {"hmm": chainfield.HMMClassifier, "hcrf": chainfield.HiddenCRF}
 
 
@@ -82,7 +82,7 @@ def one_fold(job: tuple[list[Any], int, int, tuple[str, ...], int]) -> dict[str,
     for name in methods:
         kind, grid, passes = METHODS[name]
         best, chosen = -1.0, {}
-        for settings in grid:
+        for settings in grid if m == ALL_METHODS_AT else grid[:1]:
             own = {**settings, "n_components": m, "random_state": seed, **HMM}
             model = fitted(KINDS[kind](**own, max_iter=passes, tol=1e-12), train, dev)
             if model is not None:
@@ -134,7 +134,9 @@ def rows(m: int, methods: Sequence[str], done: list[dict[str, Any]]) -> Iterator
         note = f"McNemar's test over segments: p = {test.p_value:.2g} ({test.n10} against {test.n01})"
         paper = 100.0 * (1.0 - TABLE[name] / TABLE[ML])
         yield Row(f"{name} against {ML}, {m} Gaussians", "relative gain", round(paper, 1), gain, None, note, PUBLISHED)
-    best_hmm = min((n for n in methods if n.startswith("HMM")), key=wrong)
+    best_hmm = min((n for n in methods if n.startswith("HMM")), key=wrong, default=None)
+    if best_hmm is None:
+        return
     test = mcnemar(gold, answers(SGA_CRF), answers(best_hmm), "sequence")
     note = f"{test.n10} segments right in the first only, {test.n01} in the second only"
     yield Row(f"{SGA_CRF} against {best_hmm}, {m} Gaussians", "McNemar's test: p", None, test.p_value, None, note)
@@ -157,7 +159,7 @@ EXPERIMENT = Experiment(
         "HMMs are moved by means, log variances and free log probabilities with hypothesis flattening; the paper left "
         "variances out of the gradients of means.",
         "SGA takes 10 segments a step, not one: nearly the same steps, in a quarter of the time.",
-        "Gradient training of HMMs is run with one Gaussian only.",
+        "With 2 and 4 Gaussians only ML and the HCRF by SGA are run, with kappa 0.05: the number of passes is chosen.",
     ),
     corpora=(TIMIT,),
     subset="two folds, one Gaussian",
