@@ -83,11 +83,18 @@ def prepare(folder: Path) -> None:
     (folder / "test.txt").write_text(corpus_text("test", 50, 100), encoding="utf-8")
 
 
+def needs_torch(page: Path) -> bool:
+    """A page says so by the extra that it asks the reader to install."""
+    return "chainfield[torch]" in page.read_text(encoding="utf-8") and page.name != "models.md"
+
+
 RUNNING = [page for page in PAGES if any(block.language in ("python", "console") for block in blocks(page))]
 
 
 @pytest.mark.parametrize("page", RUNNING, ids=page_name)
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if needs_torch(page):
+        pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     prepare(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
@@ -142,7 +149,7 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("model", ["LinearCRF", "EmpiricalCRF", "HMMClassifier", "HiddenCRF"])
+@pytest.mark.parametrize("model", ["LinearCRF", "EmpiricalCRF", "NeuralCRF", "HMMClassifier", "HiddenCRF"])
 def test_documented_settings_are_those_of_the_models(model: str) -> None:
     documented = {name.strip("`"): default.strip("`") for name, default, _ in rows(section("models.md", f"`{model}`"))}
     signature = inspect.signature(getattr(chainfield.models, model).__init__).parameters
@@ -240,10 +247,20 @@ COUNTED = {
 }
 
 
-@pytest.mark.parametrize("kind", [*MODELS, *COUNTED])
+NEURAL = {
+    "neural": {"states_per_label": 2, "rank": 2},
+    "neural, second order": {"order": 2, "context": "lstm", "chars": "cnn"},
+}
+
+
+@pytest.mark.parametrize("kind", [*MODELS, *COUNTED, *NEURAL])
 def test_documented_tensors_are_those_of_model_files(kind: str, tmp_path: Path) -> None:
     settings, X = MODELS.get(kind, ({}, ROWS))
-    model = COUNTED[kind] if kind in COUNTED else chainfield.LinearCRF(max_iter=3, **settings)
+    if kind in NEURAL:
+        pytest.importorskip("torch")
+        model = chainfield.NeuralCRF(max_iter=1, **NEURAL[kind])
+    else:
+        model = COUNTED[kind] if kind in COUNTED else chainfield.LinearCRF(max_iter=3, **settings)
     model.fit(X, LABELS).save(tmp_path / "m.cf")
     tensors, config = header(tmp_path / "m.cf")
     documented, text = documented_tensors(), (DOCS / "file_format.md").read_text(encoding="utf-8")

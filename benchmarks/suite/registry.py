@@ -67,6 +67,9 @@ BENCHMARKS = {
         Benchmark(
             "empirical-stream", "training by counting from a stream, up to 100 million tokens", "15", "empirical_stream"
         ),
+        Benchmark(
+            "torch-layer", "the torch layer against pytorch-crf and torch-struct; many states", "1", "torch_layer"
+        ),
         Benchmark("startup", "import, first use with a warm, cold and unwritable cache, --help", "3", "startup"),
     )
 }

@@ -112,3 +112,21 @@ TIMIT = Corpus(
     layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
     licence="LDC; the sample is for non-commercial use only, and not to be passed on otherwise",
 )
+
+CONLL2003 = Corpus(
+    name="conll2003",
+    files=("eng.train", "eng.testa", "eng.testb"),
+    about="CoNLL-2003 named entities, English: 14,041 / 3,250 / 3,453 sentences; word, POS, chunk, entity (IOB1)",
+    source="the shared task's page (www.clips.uantwerpen.be/conll2003/ner), with the Reuters text from NIST",
+    layout="the three files as the task's scripts make them, -DOCSTART- lines included",
+    licence="Reuters RCV1, by agreement with NIST: research only, not to be passed on",
+)
+
+GLOVE50 = Corpus(
+    name="glove50",
+    files=("glove.6B.50d.subset.f16.npy", "glove.6B.50d.subset.words.txt"),
+    about="GloVe 6B, 50 dimensions: the 30,000 most frequent words and all words of the English corpora used here",
+    source="glove.6B.zip of nlp.stanford.edu/projects/glove",
+    layout="the vectors as one float16 array, the words beside them, a line each",
+    licence="public domain (ODC PDDL)",
+)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .data.stream import stream_corpus
     from .features.template import load_template, parse_template
     from .metrics import evaluate
-    from .models import MEMM, EmpiricalCRF, HiddenCRF, HMMClassifier, LinearCRF, load
+    from .models import MEMM, EmpiricalCRF, HiddenCRF, HMMClassifier, LinearCRF, NeuralCRF, load
 
 # Names are imported when they are first used: ``import chainfield`` and ``chainfield --help`` stay instant.
 _WHERE = {
@@ -26,6 +26,7 @@ _WHERE = {
     "HMMClassifier": "chainfield.models",
     "HiddenCRF": "chainfield.models",
     "LinearCRF": "chainfield.models",
+    "NeuralCRF": "chainfield.models",
     "load": "chainfield.models",
     "load_corpus": "chainfield.data.corpus",
     "read_columns": "chainfield.data.columns",
@@ -41,6 +42,7 @@ __all__ = [
     "HMMClassifier",
     "HiddenCRF",
     "LinearCRF",
+    "NeuralCRF",
     "__version__",
     "evaluate",
     "load",

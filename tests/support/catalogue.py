@@ -22,11 +22,13 @@ from chainfield.scorers import (
     EdgeFeatures,
     GaussianMixture,
     Gaussians,
+    LowRankTransition,
     Scorer,
     SparseLinear,
     Transition,
     all_pairs,
     compact_ties,
+    low_rank,
     seen_pairs,
 )
 from chainfield.states import (
@@ -157,6 +159,7 @@ def transitions(name: str, space: StateSpace, rng: np.random.Generator) -> tuple
         "free": lambda: Transition(own),
         "tied": lambda: Transition(label_pair_ties(space)),
         "some": lambda: Transition(compact_ties(keep, space.edge_row)),
+        "low rank": lambda: low_rank(space, 2),
         "triples": lambda: Transition(own, name="transition2"),
         "edge features": lambda: EdgeFeatures(all_pairs(N_EDGE_FEATURES, space.n_edge_rows), space.edge_row),
         "seen edge features": lambda: EdgeFeatures(
@@ -177,6 +180,8 @@ TRANSITIONS = (
     "tied",
     "some",
     "tied + triples",
+    "low rank",
+    "low rank + triples",
     "edge features",
     "free + seen edge features",
     "some + edge features",
@@ -236,6 +241,10 @@ def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch, how: str = "s
                     node[hi - 1] += views[f"{scorer.name}.end"]
         elif isinstance(scorer, GaussianMixture | Gaussians):
             node += _slow_mixture(scorer, views, batch, how)
+        elif isinstance(scorer, LowRankTransition):
+            left, right = views[f"{scorer.name}.U"], views[f"{scorer.name}.V"]
+            for e, (i, j) in enumerate(zip(space.src, space.row_of[space.dst], strict=True)):
+                edge[:, e] += sum(a * b for a, b in zip(left[i], right[j], strict=True))
         elif isinstance(scorer, Transition):
             for e, tie in enumerate(scorer.tie):
                 edge[:, e] += views[f"{scorer.name}.weight"][tie] if tie >= 0 else 0.0

@@ -26,9 +26,23 @@ if TYPE_CHECKING:
 )
 @click.option("--label", help="Only this label.")
 @click.option("--template", is_flag=True, help="Write the model's feature templates and nothing else.")
-@click.option("--json", "as_json", is_flag=True, help="Write all weights as JSON.")
-def show(model: Path, top: int, label: str | None, template: bool, as_json: bool) -> None:
-    """Show the strongest features and transitions of MODEL."""
+@click.option("--states", type=click.Path(), help="The tokens of this column file that fire each state.")
+@click.option("--sentence", type=click.IntRange(min=1), help="With --states: the states along this sentence.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), help="With --states: a picture (png, svg) or page (html)."
+)
+@click.option("--json", "as_json", is_flag=True, help="Write all weights (with --states: the states) as JSON.")
+def show(
+    model: Path,
+    top: int,
+    label: str | None,
+    template: bool,
+    states: str | None,
+    sentence: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Show the strongest features and transitions of MODEL, or what its states stand for."""
     from chainfield.features import TemplateFeatures
     from chainfield.files.model import load_model
     from chainfield.fitted import names
@@ -42,6 +56,18 @@ def show(model: Path, top: int, label: str | None, template: bool, as_json: bool
         if not isinstance(tagger.features, TemplateFeatures):
             raise ConfigError(f"The model has no templates: its features are {tagger.features.kind}.")
         click.echo(tagger.features.templates.text.rstrip("\n"))
+        return
+
+    if states is None and (sentence is not None or output is not None):
+        raise ConfigError(f"--{'output' if sentence is None else 'sentence'} needs --states FILE.")
+    if states is not None:
+        from chainfield.fitted import Tagger
+
+        from .hidden import show_states
+
+        if not isinstance(tagger, Tagger):
+            raise ConfigError("--states reads column files; use hidden_states from Python for whole sequences.")
+        show_states(tagger, about, states, top, label, sentence, output, as_json)
         return
 
     def wanted(name: Any) -> bool:

@@ -86,9 +86,9 @@ def _rows(
 def input_rows(sentence: Sentence, tagger: Tagger, about: dict[str, Any]) -> list[tuple[str, ...]]:
     """The columns that the model reads: a label column is taken out if there is one."""
     from chainfield.errors import DataError
-    from chainfield.features import TemplateFeatures
+    from chainfield.features import TemplateFeatures, WordFeatures
 
-    if not isinstance(tagger.features, TemplateFeatures):
+    if not isinstance(tagger.features, TemplateFeatures | WordFeatures):
         raise DataError(
             f"The model was trained on {tagger.features.kind} features, not on column files; use it from Python."
         )

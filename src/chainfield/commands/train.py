@@ -13,14 +13,16 @@ import click
 
 from .options import check_output, jobs, reading, reading_arguments
 
-_MODELS = ["linear", "empirical", "memm", "hmm", "hcrf"]
+_MODELS = ["linear", "empirical", "memm", "neural", "hmm", "hcrf"]
 _SEQUENCES = ("hmm", "hcrf")  # models that label whole sequences, from arrays
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise", "pseudolikelihood"]
 _TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "em", "ebw"]
 _TOPOLOGIES = ["left-to-right", "ergodic"]
 _FLATTENINGS = ["states", "classes"]
-_DECODERS = ["viterbi", "posterior"]
+_DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 _OOV = ["empirical", "exponential"]
+_CHARS = ["lstm", "cnn", "none"]
+_CONTEXTS = ["none", "lstm"]
 _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 
 
@@ -58,6 +60,12 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--decoder", type=click.Choice(_DECODERS), default="viterbi", show_default=True, help="How tag decodes.")
 @click.option("--oov", type=click.Choice(_OOV), default="empirical", show_default=True, help="Empirical: unseen words.")
 @click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
+@click.option("--states", type=int, default=1, show_default=True, help="Neural: hidden states of each label.")
+@click.option("--rank", type=int, help="Neural: rank of the transition scores.  [default: full]")
+@click.option("--vectors", type=click.Path(), help="Neural: file of word vectors to start from.")
+@click.option("--chars", type=click.Choice(_CHARS), default="lstm", show_default=True, help="Neural: reads characters.")
+@click.option("--context", type=click.Choice(_CONTEXTS), default="none", show_default=True, help="Neural: reads words.")
+@click.option("--dropout", type=float, default=0.5, show_default=True, help="Neural: share dropped in training.")
 @click.option("--label-column", type=int, default=-1, show_default=True, help="Column of the label, from 0 or -1.")
 @click.option("--unknown", help="Sign that marks an unknown label (partly labelled data).")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of everything random.")
@@ -81,7 +89,7 @@ def train(data: str, output: Path, **options: Any) -> None:
     from chainfield.files.container import is_container
 
     check_output(output, data, options["dev"], options["template"])
-    _check_options(click.get_current_context(), options["model"])
+    _check_options(options["model"])
     check_writable(output)
     if output.exists() and output.stat().st_size and not is_container(output):
         raise ConfigError(
@@ -114,7 +122,7 @@ def train(data: str, output: Path, **options: Any) -> None:
         raise DataError(
             f"{dev.source} has {len(dev.rows[0][0]) + 1} columns, but {corpus.source} has {len(corpus.rows[0][0]) + 1}."
         )
-    if estimator.template is not None:
+    if getattr(estimator, "template", None) is not None:
         estimator.template.check_columns(len(corpus.rows[0][0]), options["template"])
     if not quiet:
         tokens = sum(map(len, corpus.rows))
@@ -180,11 +188,9 @@ def _estimator(options: dict[str, Any]) -> Any:
             weight = json.loads(weight)
         except ValueError:
             raise ConfigError(f'--class-weight {weight}: give "balanced" or a JSON object.') from None
-    settings = {
-        name: options[option]
-        for option, name in _SETTINGS.items()
-        if name in inspect.signature(MODELS[options["model"]].__init__).parameters
-    }
+    known = inspect.signature(MODELS[options["model"]].__init__).parameters
+    # What is not given is left to the model: its own defaults are not those of all others.
+    settings = {name: options[option] for option, name in _SETTINGS.items() if name in known and given(option)}
     own = {
         "order": int(options["order"]),
         "template": as_template(options["template"]) if options["template"] else None,
@@ -193,8 +199,6 @@ def _estimator(options: dict[str, Any]) -> Any:
         "forbidden": forbidden or None,
         "class_weight": weight,
     }
-    settings = {name: value for name, value in settings.items() if value is not None}  # models have their own defaults
-    known = inspect.signature(MODELS[options["model"]].__init__).parameters
     return MODELS[options["model"]](**settings, **{name: value for name, value in own.items() if name in known})
 
 
@@ -205,8 +209,10 @@ _SETTINGS = {
         for name in (
             "objective", "trainer", "l1", "l2", "margin", "max_iter", "tol", "learning_rate", "batch_size",
             "average_from", "restart_every", "patience", "min_count", "all_features", "scheme", "decoder", "oov",
+            "rank", "vectors", "chars", "context", "dropout",
         )
     },
+    "states": "states_per_label",
     "seed": "random_state",
     "jobs": "n_jobs",
 }  # fmt: skip
@@ -214,27 +220,31 @@ _SETTINGS = {
 _OWN = ("n_states", "n_components", "topology", "flatten", "kappa")
 # Options that mean something for models that have a setting, or are fitted in a way, that not all of them have.
 _NEED = {
+    "template": "template",
     "order": "order",
     "seen_transitions": "all_transitions",
     "no_boundary": "boundary",
     "class_weight": "class_weight",
-    "patience": "trainer",
-    "dev": "trainer",
-    "resume": "trainer",
-    "log": "trainer",
+    "dev": "max_iter",
+    "resume": "max_iter",
+    "log": "max_iter",
     "add": "oov",
 }
 
 
-def _check_options(context: click.Context, model: str) -> None:
+def given(option: str) -> bool:
+    """Whether an option stands on the command line."""
+    return click.get_current_context().get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
+
+
+def _check_options(model: str) -> None:
     """Refuse options that were given but mean nothing for a model."""
     from chainfield.errors import ConfigError
     from chainfield.models import MODELS
 
     known = inspect.signature(MODELS[model].__init__).parameters
     for option, setting in {**_SETTINGS, **_NEED, **{name: name for name in _OWN}}.items():
-        given = context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE
-        if given and setting not in known:
+        if given(option) and setting not in known:
             raise ConfigError(f"--{option.replace('_', '-')} has no effect with --model {model}; leave it out.")
 
 

@@ -8,6 +8,7 @@ from .numbers import DenseFeatures, SparseFeatures
 from .spelling import lafferty_template, spelling_template
 from .template import Template, TemplateSet, load_template, parse_template
 from .text import text_template
+from .words import WordFeatures
 
 __all__ = [
     "Batch",
@@ -19,6 +20,7 @@ __all__ = [
     "Template",
     "TemplateFeatures",
     "TemplateSet",
+    "WordFeatures",
     "lafferty_template",
     "load_template",
     "parse_template",

@@ -41,6 +41,28 @@ class Sparse:
 
 
 @dataclass(frozen=True, eq=False)
+class Tokens:
+    """Words by their numbers and characters. Every distinct word (a *type*, M of them) is described once."""
+
+    index: NDArray[np.int32]  # (N,) the type of each position
+    word: NDArray[np.int32]  # (M,) its number in the vocabulary
+    chars: NDArray[np.int32]  # the numbers of its characters, all types end to end
+    bounds: Int  # (M+1,) type i has the characters bounds[i]:bounds[i+1]
+
+    def at(self, positions: Int | slice) -> Tokens:
+        """Some positions; the types stay."""
+        return replace(self, index=self.index[positions])
+
+    def used(self) -> Tokens:
+        """The same with no other types than those that occur."""
+        types, index = np.unique(self.index, return_inverse=True)
+        lengths = self.bounds[types + 1] - self.bounds[types]
+        bounds = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        where = np.arange(bounds[-1]) + np.repeat(self.bounds[types] - bounds[:-1], lengths)
+        return Tokens(index.astype(np.int32), self.word[types], self.chars[where], bounds)
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
     """S sequences with N positions together. Which kinds of features they have depends on the feature map."""
 
@@ -48,6 +70,7 @@ class Batch:
     sparse: Sparse | None = None  # features of positions
     dense: Float | None = None  # (N, D) numbers of positions
     edges: Sparse | None = None  # features of transitions into a position (input-conditioned bigrams)
+    tokens: Tokens | None = None  # words and their characters
 
     @property
     def n_sequences(self) -> int:
@@ -67,6 +90,7 @@ class Batch:
             sparse=None if self.sparse is None else self.sparse.window(a, b),
             dense=None if self.dense is None else self.dense[a:b],
             edges=None if self.edges is None else self.edges.window(a, b),
+            tokens=None if self.tokens is None else self.tokens.at(slice(a, b)),
         )
 
     def positions(self, sequences: Int) -> Int:
@@ -85,6 +109,7 @@ class Batch:
             sparse=None if self.sparse is None else self.sparse.take(positions),
             dense=None if self.dense is None else self.dense[positions],
             edges=None if self.edges is None else self.edges.take(positions),
+            tokens=None if self.tokens is None else self.tokens.at(positions),
         )
 
 

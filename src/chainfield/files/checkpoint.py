@@ -7,7 +7,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,21 @@ VERSION = 1
 
 def fingerprint(problem: Problem, theta: NDArray[np.float64], settings: dict[str, Any]) -> str:
     """Tells whether data, settings and start are those of the checkpoint."""
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
     batch = problem.batch
     targets = problem.targets
-    arrays = [theta, batch.offsets, targets.clamp.index, targets.clamp.table, targets.weight]
+    arrays: list[NDArray[Any]] = [theta, batch.offsets, targets.clamp.index, targets.clamp.table, targets.weight]
     arrays += [array for array in (targets.cost, problem.offset) if array is not None]
     for sparse in (batch.sparse, batch.edges):
         if sparse is not None:
             arrays += [sparse.indptr, sparse.indices, sparse.weights()]
     if batch.dense is not None:
         arrays.append(batch.dense)
+    return mark_of(arrays, settings)
+
+
+def mark_of(arrays: Sequence[NDArray[Any]], settings: dict[str, Any]) -> str:
+    """The same for any arrays."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

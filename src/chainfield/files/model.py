@@ -13,6 +13,7 @@ from chainfield.features.columns_map import TemplateFeatures
 from chainfield.features.map import FeatureMap
 from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
+from chainfield.features.words import WordFeatures
 from chainfield.fitted import FITTED, FittedModel, Tagger
 from chainfield.inference import DECODERS
 from chainfield.scorers import Chain
@@ -26,7 +27,7 @@ KIND = "model"
 VERSION = 3  # 1: taggers only, decoded by Viterbi; 3: steps may be normalised. Files have the least that they need.
 PLAIN_VERSION = 2
 MAPS: dict[str, type[FeatureMap]] = {
-    m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures)
+    m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures, WordFeatures)
 }
 
 

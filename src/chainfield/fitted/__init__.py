@@ -3,6 +3,7 @@
 from .classifier import Classifier
 from .confidence import Confidence, SpanConfidence, confidences
 from .explanation import Explanation, explain
+from .hidden import HiddenState, HiddenStates, StatePath, hidden_states, state_path
 from .model import FittedModel
 from .tagger import Tagger
 
@@ -15,8 +16,13 @@ __all__ = [
     "Confidence",
     "Explanation",
     "FittedModel",
+    "HiddenState",
+    "HiddenStates",
     "SpanConfidence",
+    "StatePath",
     "Tagger",
     "confidences",
     "explain",
+    "hidden_states",
+    "state_path",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.scorers.inspection import Place
 from chainfield.states import StateSpace
@@ -63,14 +64,20 @@ def feature_weights(model: FittedModel) -> Iterator[tuple[str, Any, float]]:
             yield feature, rows[row], weight
 
 
-def transition_weights(model: FittedModel) -> dict[tuple[Any, ...], float]:
-    """Scores of transitions by their labels or states (all shared transition scorers added up)."""
+def edge_scores(model: FittedModel) -> NDArray[np.float64]:
+    """(E,) scores of transitions, all shared transition scorers added up."""
     score = np.zeros(model.chain.space.n_edges)
     for scorer in model.chain.transitions:
         for feature, edge, weight in scorer.weights("transition", model.own(scorer), model.features):
             if not feature:
                 score[edge] += weight
-    return dict(zip(edge_names(model.chain.space, model.task.labels), score.tolist(), strict=True))
+    return score
+
+
+def transition_weights(model: FittedModel) -> dict[tuple[Any, ...], float]:
+    """Scores of transitions by their labels or states."""
+    names = edge_names(model.chain.space, model.task.labels)
+    return dict(zip(names, edge_scores(model).tolist(), strict=True))
 
 
 def boundary_weights(model: FittedModel) -> dict[str, dict[Any, float]]:

@@ -12,6 +12,7 @@ from .hmm_classifier import HMMClassifier
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
 from .memm import MEMM
+from .neural_crf import NeuralCRF
 from .tagging import TaggingModel
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "HMMClassifier",
     "HiddenCRF",
     "LinearCRF",
+    "NeuralCRF",
     "SequenceModel",
     "Tagger",
     "TaggingModel",

@@ -16,13 +16,13 @@ from sklearn.exceptions import NotFittedError
 from chainfield.features.map import FeatureMap
 from chainfield.files.model import save_model
 from chainfield.files.values import to_json
-from chainfield.fitted import FittedModel, names
+from chainfield.fitted import FittedModel, HiddenStates, StatePath, hidden_states, names, state_path
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
 from chainfield.tasks import Task
 
-from .inputs import as_template
+from .inputs import as_template, split_sequences
 from .settings import seed_of
 
 Float = NDArray[np.float64]
@@ -91,6 +91,17 @@ class SequenceModel(BaseEstimator, ABC):  # type: ignore[misc]
     def transition_weights_(self) -> dict[tuple[Any, ...], float]:
         """Weight of each transition: (from, to), or (before, from, to) in second order."""
         return names.transition_weights(self._fitted())
+
+    def hidden_states(
+        self, X: Any, given: Any = None, *, n: int = 10, lengths: Sequence[int] | None = None
+    ) -> HiddenStates:
+        """The tokens that fire each hidden state, ``n`` of each, and how states follow each other, on some data."""
+        known = None if given is None else self._targets(given, lengths, "given")
+        return hidden_states(self._fitted(), split_sequences(X, lengths), known, n=n)
+
+    def state_path(self, x: Any, given: Any = None) -> StatePath:
+        """The states along one sequence, with their probabilities."""
+        return state_path(self._fitted(), x, given)
 
     # ---- files ---------------------------------------------------------------------------------------------------
 

@@ -182,7 +182,11 @@ class ChainEstimator(SequenceModel):
                     session,
                     dev_score=options.development and dev_scorer(self, make, options.development, labels),
                     patience=self.patience,
-                    watch=options.callback if options.callback is not None else _printer if self.verbose else None,
+                    watch=options.callback
+                    if options.callback is not None
+                    else print_progress
+                    if self.verbose
+                    else None,
                     save=save,
                 )
             finally:
@@ -278,7 +282,8 @@ class ChainClassifier(ChainEstimator, ClassifyingModel):
     """Base of the classifiers that are fitted by a trainer: ``_space`` makes class blocks."""
 
 
-def _printer(progress: Progress) -> None:
+def print_progress(progress: Progress) -> None:
+    """A line an iteration."""
     parts = [f"iteration {progress.iteration}", f"objective {progress.objective:.6g}"]
     if progress.gradient_norm is not None:
         parts.append(f"gradient {progress.gradient_norm:.3g}")

@@ -16,12 +16,14 @@ from .hidden_crf import HiddenCRF
 from .hmm_classifier import HMMClassifier
 from .linear_crf import LinearCRF
 from .memm import MEMM
+from .neural_crf import NeuralCRF
 
 #: Models by the name that the command line gives them; files name them by their class.
 MODELS: dict[str, type[SequenceModel]] = {
     "linear": LinearCRF,
     "empirical": EmpiricalCRF,
     "memm": MEMM,
+    "neural": NeuralCRF,
     "hmm": HMMClassifier,
     "hcrf": HiddenCRF,
 }

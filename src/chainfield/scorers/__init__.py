@@ -6,7 +6,9 @@ from .edge_features import EdgeFeatures
 from .gaussians import Gaussians
 from .inspection import Share, Weight
 from .linear import Boundary, DenseLinear, SparseLinear
+from .low_rank import LowRankTransition, low_rank
 from .mixture import GaussianMixture
+from .neural import Neural
 from .origin import Origin
 from .pairs import Pairs, all_pairs, arrange, seen_pairs
 from .scorer import Params, Pullback, Scorer
@@ -25,6 +27,8 @@ __all__ = [
     "EdgeFeatures",
     "GaussianMixture",
     "Gaussians",
+    "LowRankTransition",
+    "Neural",
     "Origin",
     "Pairs",
     "Params",
@@ -41,6 +45,7 @@ __all__ = [
     "all_pairs",
     "arrange",
     "compact_ties",
+    "low_rank",
     "register",
     "seen_pairs",
 ]

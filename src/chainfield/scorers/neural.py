@@ -1,0 +1,133 @@
+"""Scores from a neural network over words and their characters."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from chainfield.errors import ConfigError
+from chainfield.features.batch import Batch
+from chainfield.potentials import How
+
+from .inspection import demand
+from .scorer import Float, Params, Pullback, Scorer
+from .storing import register
+
+if TYPE_CHECKING:
+    from chainfield.features.map import FeatureMap
+    from chainfield.states import StateSpace
+    from chainfield.torch.network import Network, Shape
+
+NEEDS_TORCH = "Neural networks need torch; install it with: pip install 'chainfield[torch]'."
+
+
+@final
+@register
+@dataclass(frozen=True, eq=False)
+class Neural(Scorer):
+    """scores += network(words): a vector a word, its characters, perhaps a context (:mod:`chainfield.torch.network`).
+
+    The fields are the sizes of the network. Torch is imported when scores are first asked for. ``fixed`` vectors are
+    parameters that training leaves alone.
+    """
+
+    n_rows: int
+    n_words: int
+    n_fixed: int
+    word_dim: int
+    n_chars: int
+    chars: str
+    char_dim: int
+    char_hidden: int
+    context: str
+    context_hidden: int
+    hidden: int
+    name: str = field(default="network", kw_only=True)
+
+    @cached_property
+    def shape(self) -> Shape:
+        """The sizes, as the network takes them."""
+        try:
+            from chainfield.torch.network import Shape
+        except ImportError:
+            raise ConfigError(NEEDS_TORCH) from None
+        return Shape(**{f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "name"})
+
+    @cached_property
+    def network(self) -> Network:
+        """The network without numbers: they are given with every call."""
+        shape = self.shape
+        import torch
+
+        from chainfield.torch.network import Network
+
+        with torch.device("meta"):
+            return Network(shape).eval()
+
+    @cached_property
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: tuple(p.shape) for name, p in self.network.named_parameters()}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Those of the network's parameters: words (n_words, word_dim), hidden.weight …"""
+        return self._shapes
+
+    def start(self, rng: np.random.Generator) -> dict[str, Float]:
+        """As the network starts."""
+        shape = self.shape
+        import torch
+
+        from chainfield.torch.network import Network
+
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**31 - 1)))
+            return {name: p.detach().double().numpy() for name, p in Network(shape).named_parameters()}
+
+    def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
+        """In double precision, on the processor, without dropout."""
+        network = self.network
+        import torch
+
+        from chainfield.torch.network import words_of
+
+        assert batch.tokens is not None
+        used = batch.tokens.used()
+        words = words_of(used.index, used.word, used.chars, used.bounds, batch.offsets)
+        tensors = {name: torch.from_numpy(values) for name, values in params.items()}
+
+        def run() -> Any:
+            return torch.func.functional_call(network, tensors, (words,))
+
+        if batch.n_positions:
+            with torch.no_grad():
+                scores += run().numpy()
+
+        def pullback(d: Float, into: Params, scale: float) -> None:
+            if not batch.n_positions:
+                return
+            trained = [t.requires_grad_(name != "fixed") for name, t in tensors.items()]
+            found = run()
+            names = [name for name in tensors if name != "fixed"]
+            wanted = [t for t in trained if t.requires_grad]
+            grads = torch.autograd.grad(found, wanted, torch.from_numpy(np.ascontiguousarray(d)), allow_unused=True)
+            for name, gradient in zip(names, grads, strict=True):
+                if gradient is not None:
+                    into[name][...] += scale * gradient.numpy()
+
+        return pullback
+
+    def jitter(self, rng: np.random.Generator, scale: float) -> dict[str, Float]:
+        """None: the network's own start tells hidden states apart."""
+        return {name: np.zeros(shape) for name, shape in self.shapes().items()}
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """As many words, characters and rows as the features and the space have."""
+        sizes = [getattr(self, f.name) for f in dataclasses.fields(self) if f.type == "int"]
+        demand(all(isinstance(size, int) and size >= 0 for size in sizes), "the shape of the network")
+        demand(self.n_rows == space.n_rows, "the number of rows of the network")
+        demand(self.n_words + self.n_fixed == features.n_features, "the number of word vectors")
+        demand(self.n_chars == len(getattr(features, "chars", ())), "the number of characters")

@@ -1,0 +1,155 @@
+"""The networks that score words: a vector a word, its characters, and perhaps its neighbours.
+
+Every distinct word of a batch is encoded once. A network that looks at one token at a time (Thai et al. 2017) scores
+every distinct word once, too; one with a context (Lample et al. 2016) runs a BiLSTM over each sequence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+
+from chainfield.errors import ConfigError
+
+CHARS = ("lstm", "cnn", "none")
+CONTEXTS = ("none", "lstm")
+_KERNEL = 3
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sizes of a network."""
+
+    n_rows: int  # scores a position
+    n_words: int  # vectors that are trained, that of unknown words first
+    n_fixed: int  # vectors that stay as they are
+    word_dim: int
+    n_chars: int
+    chars: str = "lstm"  # lstm, cnn or none
+    char_dim: int = 25
+    char_hidden: int = 25  # a direction; the CNN has twice as many filters
+    context: str = "none"  # none or lstm
+    context_hidden: int = 100  # a direction
+    hidden: int = 100
+
+    def __post_init__(self) -> None:
+        for name, known in (("chars", CHARS), ("context", CONTEXTS)):
+            if getattr(self, name) not in known:
+                raise ConfigError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(known)}.")
+
+
+class Words(NamedTuple):
+    """Words as tensors: M distinct ones, N positions."""
+
+    index: Tensor  # (N,) the distinct word at each position
+    word: Tensor  # (M,) its number
+    chars: Tensor  # (M, C) its characters, filled up with 0
+    lengths: Tensor  # (M,) how many they are; at least 1
+    offsets: NDArray[np.int64]  # (S+1,)
+
+
+class Network(nn.Module):  # type: ignore[misc]
+    """(N, R) scores of words."""
+
+    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.shape = shape
+        self.dropout = nn.Dropout(dropout)
+        self.words = nn.Parameter(torch.empty(shape.n_words, shape.word_dim))
+        self.fixed = nn.Parameter(torch.empty(shape.n_fixed, shape.word_dim), requires_grad=False)
+        width = shape.word_dim
+        if shape.chars != "none":
+            self.letters = nn.Parameter(torch.empty(shape.n_chars, shape.char_dim))
+            width += 2 * shape.char_hidden
+        if shape.chars == "lstm":
+            self.spelling = nn.LSTM(shape.char_dim, shape.char_hidden, batch_first=True, bidirectional=True)
+        elif shape.chars == "cnn":
+            self.spelling = nn.Conv1d(shape.char_dim, 2 * shape.char_hidden, _KERNEL, padding=_KERNEL // 2)
+        if shape.context == "lstm":
+            self.context = nn.LSTM(width, shape.context_hidden, batch_first=True, bidirectional=True)
+            width = 2 * shape.context_hidden
+        self.hidden = nn.Linear(width, shape.hidden)
+        self.scores = nn.Linear(shape.hidden, shape.n_rows)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Glorot and Bengio (2010) for matrices, 0 for offsets; 1 for the forget gates of LSTMs."""
+        for name, parameter in self.named_parameters():
+            if name in ("words", "fixed", "letters"):
+                bound = (3.0 / parameter.shape[1]) ** 0.5
+                nn.init.uniform_(parameter, -bound, bound)
+            elif parameter.dim() > 1:
+                nn.init.xavier_uniform_(parameter)
+            else:
+                nn.init.zeros_(parameter)
+                if "bias_ih" in name:
+                    nn.init.ones_(parameter[len(parameter) // 4 : len(parameter) // 2])
+
+    def forward(self, words: Words) -> Tensor:
+        """Scores of every position."""
+        own = self.dropout(self.encode(words))  # (M, width)
+        if self.shape.context == "none":
+            return self._score(own).index_select(0, words.index)
+        return self._score(self.dropout(self._in_context(own.index_select(0, words.index), words.offsets)))
+
+    def _score(self, x: Tensor) -> Tensor:
+        return self.scores(torch.tanh(self.hidden(x)))
+
+    def encode(self, words: Words) -> Tensor:
+        """(M, width) word vectors and what their characters say."""
+        n = self.shape.n_words
+        vector = nn.functional.embedding(words.word.clamp(max=n - 1), self.words)
+        if self.shape.n_fixed:
+            fixed = nn.functional.embedding((words.word - n).clamp(min=0), self.fixed)
+            vector = torch.where((words.word >= n).unsqueeze(1), fixed, vector)
+        if self.shape.chars == "none":
+            return vector
+        letters = nn.functional.embedding(words.chars, self.letters)  # (M, C, char_dim)
+        spelled = self._by_lstm(letters, words) if self.shape.chars == "lstm" else self._by_cnn(letters, words)
+        return torch.cat([vector, spelled], 1)
+
+    def _by_lstm(self, letters: Tensor, words: Words) -> Tensor:
+        """The last states of both directions."""
+        packed = pack_padded_sequence(letters, words.lengths.cpu(), batch_first=True, enforce_sorted=False)
+        _, (last, _) = self.spelling(packed)
+        return last.transpose(0, 1).reshape(len(letters), -1)
+
+    def _by_cnn(self, letters: Tensor, words: Words) -> Tensor:
+        """The largest answer of every filter."""
+        inside = torch.arange(letters.shape[1], device=letters.device) < words.lengths.unsqueeze(1)
+        letters = letters * inside.unsqueeze(2)
+        found = self.spelling(letters.transpose(1, 2))  # (M, filters, C)
+        return found.masked_fill(~inside.unsqueeze(1), -torch.inf).amax(2)
+
+    def _in_context(self, own: Tensor, offsets: NDArray[np.int64]) -> Tensor:
+        lengths = np.diff(offsets)
+        padded = pad_sequence(list(own.split(lengths.tolist())), batch_first=True)
+        packed = pack_padded_sequence(padded, torch.from_numpy(lengths), batch_first=True, enforce_sorted=False)
+        read, _ = pad_packed_sequence(self.context(packed)[0], batch_first=True)
+        inside = torch.arange(read.shape[1])[None] < torch.from_numpy(lengths)[:, None]
+        return read[inside.to(read.device)]
+
+
+def words_of(
+    index: NDArray[np.integer],
+    word: NDArray[np.integer],
+    chars: NDArray[np.integer],
+    bounds: NDArray[np.integer],
+    offsets: NDArray[np.int64],
+    device: str | torch.device = "cpu",
+) -> Words:
+    """Numbers of words and characters as tensors; words without a character get an unknown one."""
+    lengths = np.diff(bounds)
+    grid = np.zeros((len(word), max(int(lengths.max(initial=1)), 1)), np.int64)
+    grid[np.arange(grid.shape[1]) < lengths[:, None]] = chars
+
+    def tensor(values: NDArray[np.integer]) -> Tensor:
+        return torch.from_numpy(values.astype(np.int64)).to(device)
+
+    return Words(tensor(index), tensor(word), tensor(grid), tensor(np.maximum(lengths, 1)), offsets)

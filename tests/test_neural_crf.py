@@ -1,0 +1,288 @@
+"""The neural CRF: learning, files, checkpoints, gradients of its network, vectors, and bad input."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import chainfield  # noqa: E402
+from chainfield import NeuralCRF  # noqa: E402
+from chainfield.errors import ConfigError, DataError, ModelFileError  # noqa: E402
+from chainfield.features.vectors import read_vectors  # noqa: E402
+from chainfield.features.words import WordFeatures  # noqa: E402
+from chainfield.inference import log_partition  # noqa: E402
+from chainfield.objectives import Targets, objective_named  # noqa: E402
+from chainfield.problem import Problem  # noqa: E402
+from chainfield.scorers import Boundary, Chain, Neural, Transition, low_rank  # noqa: E402
+from chainfield.states import partitioned  # noqa: E402
+from chainfield.tasks import Tagging  # noqa: E402
+
+SMALL = {"word_dim": 6, "char_dim": 4, "char_hidden": 3, "hidden": 8, "context_hidden": 5, "n_jobs": 1}
+NAMES = ["Anna", "Bert", "Cleo", "Dora", "Emil"]
+PLACES = ["Rome", "Oslo", "Bonn", "Lima", "Cairo"]
+REST = ["went", "to", "saw", "the", "in", "and"]
+
+
+def sentences(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    X, y = [], []
+    for _ in range(n):
+        words = [str(rng.choice([*NAMES, *PLACES, *REST])) for _ in range(rng.integers(1, 7))]
+        X.append(words)
+        y.append(["I-PER" if w in NAMES else "I-LOC" if w in PLACES else "O" for w in words])
+    return X, y
+
+
+X, Y = sentences()
+NEW, NEW_Y = sentences(30, seed=1)
+KINDS = {
+    "crf": {},
+    "ldcrf": {"states_per_label": 2},
+    "elcrf": {"states_per_label": 3, "rank": 2},
+    "cnn": {"chars": "cnn", "min_count": 2},
+    "no characters": {"chars": "none"},
+    "context": {"context": "lstm"},
+    "second order": {"order": 2, "rank": 2},
+    "rules": {"forbidden": [("I-PER", "I-LOC")], "states_per_label": 2},
+}
+
+
+def model(**settings):
+    return NeuralCRF(**{**SMALL, "max_iter": 2, "dropout": 0.1, "learning_rate": 0.02, **settings})
+
+
+def clean(X, Y, forbidden):
+    pairs = [(x, y) for x, y in zip(X, Y, strict=True) if not set(pairwise(y)) & set(forbidden)]
+    return [x for x, _ in pairs], [y for _, y in pairs]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_learns_predicts_and_is_saved(kind, tmp_path):
+    x, y = clean(X, Y, KINDS[kind].get("forbidden", []))
+    fitted = model(**KINDS[kind], max_iter=12, patience=None).fit(x, y)
+    first, last = fitted.history_[0]["objective"], fitted.history_[-1]["objective"]
+    assert last < 0.5 * first
+    assert fitted.score(x, y) > 0.9
+    fitted.save(tmp_path / "m.cf")
+    again = chainfield.load(tmp_path / "m.cf")
+    assert isinstance(again, NeuralCRF)
+    assert again.predict(NEW) == fitted.predict(NEW)
+    for a, b in zip(again.predict_marginals(NEW), fitted.predict_marginals(NEW), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert again.states_per_label == fitted.states_per_label
+    again.save(tmp_path / "n.cf")
+    assert (tmp_path / "m.cf").read_bytes() == (tmp_path / "n.cf").read_bytes()
+    given = [[None, *y_[1:]] for y_ in NEW_Y[:3]]
+    assert [p[1:] for p in fitted.predict(NEW[:3], given)] == [y_[1:] for y_ in NEW_Y[:3]]
+    assert fitted.explain(NEW[0]) is not None
+    assert len(fitted.predict_n_best(NEW[:1], 3)[0]) >= 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_training_and_prediction_see_the_same_scores(kind):
+    """The layer in torch and the chain of the fitted model are the same function."""
+    x, y = clean(X, Y, KINDS[kind].get("forbidden", []))
+    seen = {}
+    fitted = model(**KINDS[kind], dropout=0.0, patience=None)
+    pupil_of = fitted._pupil
+
+    def watched(*args):
+        trainer, pupil = pupil_of(*args)
+        seen["pupil"] = pupil
+        return trainer, pupil
+
+    fitted._pupil = watched
+    fitted.fit(x, y)
+    pupil = seen["pupil"]
+    pupil.network.eval()
+    with torch.no_grad():
+        loss = float(pupil.loss(np.arange(len(x)), 0.0)) * len(x)
+    assert loss == pytest.approx(-fitted.log_likelihood(x, y).sum(), rel=1e-5)
+    numbers = pupil.decode(fitted.tagger_.features.encode(NEW), "viterbi")
+    assert [[fitted.classes_[i] for i in s] for s in numbers] == fitted.predict(NEW)
+
+
+@pytest.mark.parametrize("how", ["likelihood", "perceptron"])
+@pytest.mark.parametrize("chars", ["lstm", "cnn"])
+@pytest.mark.parametrize("context", ["none", "lstm"])
+def test_gradient_of_the_scorer(context, chars, how):
+    """A network is a scorer like any other: finite differences, with any objective."""
+    features = WordFeatures()
+    batch = features.learn(X[:6])
+    features.extend(["Paris"])
+    space = partitioned([2, 1, 1])
+    shape = (space.n_rows, features.n_learned, 1, 3, len(features.chars), chars, 2, 2, context, 2, 4)
+    chain = Chain(space, (Neural(*shape), Boundary(space.n_rows)), (low_rank(space, 2),))
+    task = Tagging(("I-LOC", "I-PER", "O"))
+    targets = Targets(task.clamp(space, Y[:6], batch.offsets), np.ones(6))
+    problem = Problem(chain, objective_named(how), batch, targets, l2=0.1)
+    rng = np.random.default_rng(0)
+    theta = chain.start(rng)
+    _, gradient = problem.evaluate(theta)
+    for _ in range(3):
+        direction = rng.normal(size=len(theta))
+        chain.views(direction)["network.fixed"][...] = 0.0
+        up, down = (problem.evaluate(theta + sign * 1e-6 * direction)[0] for sign in (1, -1))
+        assert (up - down) / 2e-6 == pytest.approx(gradient @ direction, rel=1e-4, abs=1e-5)
+
+
+def test_the_same_seed_gives_the_same_model_and_another_one_does_not():
+    one, two, other = (model(random_state=seed).fit(X, Y).tagger_.theta for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(one, other)
+
+
+def test_resumed_training_is_the_same_to_the_last_bit(tmp_path):
+    whole = model(max_iter=4, states_per_label=2, rank=2).fit(X, Y, X_dev=NEW, y_dev=NEW_Y)
+    half = model(max_iter=2, states_per_label=2, rank=2)
+    half.fit(X, Y, X_dev=NEW, y_dev=NEW_Y, checkpoint=tmp_path / "c")
+    rest = model(max_iter=4, states_per_label=2, rank=2)
+    rest.fit(X, Y, X_dev=NEW, y_dev=NEW_Y, checkpoint=tmp_path / "c", resume=True)
+    assert [h["objective"] for h in rest.history_] == [h["objective"] for h in whole.history_]
+    np.testing.assert_array_equal(rest.tagger_.theta, whole.tagger_.theta)
+    with pytest.raises(ModelFileError, match="other data or settings"):
+        model(max_iter=4).fit(X, Y, checkpoint=tmp_path / "c", resume=True)
+
+
+def test_early_stopping_keeps_the_best(tmp_path):
+    fitted = model(max_iter=30, patience=2).fit(X, Y, X_dev=NEW, y_dev=NEW_Y)
+    scores = [h["dev_score"] for h in fitted.history_]
+    assert fitted.best_iteration_ == 1 + int(np.argmax(scores))
+    assert fitted.n_iter_ == min(30, fitted.best_iteration_ + 2)
+    assert "has not risen for 2" in fitted.stop_reason_
+    assert chainfield.metrics.span_f1(NEW_Y, fitted.predict(NEW)) == pytest.approx(max(scores))
+
+
+def test_an_interruption_leaves_the_best_model():
+    fitted = model(max_iter=5)
+
+    def stop(progress):
+        if progress.iteration == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fitted.fit(X, Y, callback=stop)
+    assert fitted.n_iter_ == 2
+    assert fitted.stop_reason_ == "interrupted"
+    assert len(fitted.predict(NEW)) == len(NEW)
+
+
+def test_unknown_and_partial_labels_and_weights():
+    y = [[None if t % 2 else {label, "O"} if t == 2 else label for t, label in enumerate(s)] for s in Y]
+    fitted = model(max_iter=8, patience=None).fit(X, y, sample_weight=np.linspace(0.5, 2, len(X)))
+    assert fitted.score(X, Y) > 0.8
+
+
+def test_rows_of_columns_and_empty_sentences():
+    rows = [[("x", w, "y") for w in s] for s in X]
+    fitted = model(word_column=1).fit([*rows, []], [*Y, []])
+    assert fitted.predict([rows[0], []])[1] == []
+    with pytest.raises(DataError, match=r"Sequence 0, position 0 is \('x',\) \(tuple\); a word is expected"):
+        fitted.predict([[("x",)]])
+
+
+def test_potentials_are_plain_numbers_for_unknown_words():
+    fitted = model().fit(X, Y)
+    batch = fitted.tagger_.features.encode([["Ωmega", "", "anna", "ROME"]])
+    assert batch.tokens.word.tolist()[:2] == [0, 0]
+    assert batch.tokens.word[2] == fitted.tagger_.features.words["anna"]
+    assert np.isfinite(log_partition(fitted.tagger_.chain.space, fitted.tagger_.potentials(batch))).all()
+
+
+# ---- word vectors ------------------------------------------------------------------------------------------------
+
+
+def write(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_vectors_are_where_training_starts(tmp_path):
+    path = write(tmp_path / "v.txt", "3 2\nanna 1 2\nparis 3 4.5\nanna 9 9\n\n")
+    words, table = read_vectors(path)
+    assert list(words) == ["anna", "paris"]
+    assert table.tolist() == [[1, 2], [3, 4.5]]
+    fitted = model(vectors=path, word_dim=None, learning_rate=1e-9).fit(X, Y)
+    views = fitted.tagger_.params
+    features = fitted.tagger_.features
+    np.testing.assert_allclose(views["network.words"][features.words["anna"]], [1, 2], atol=1e-5)
+    np.testing.assert_array_equal(views["network.fixed"], [[3, 4.5]])
+    assert features.words["paris"] >= features.n_learned
+    pair = model(
+        vectors=(["anna", "paris", "anna"], np.array([[1, 2], [3, 4.5], [9, 9]])), word_dim=2, learning_rate=1e-9
+    )
+    np.testing.assert_array_equal(pair.fit(X, Y).tagger_.theta, fitted.tagger_.theta)
+
+
+def test_fixed_vectors_stay_and_unseen_words_use_them():
+    table = np.array([[5.0] * 6, [-5.0] * 6])
+    fitted = model(vectors=(["zagreb", "quito"], table)).fit(X, Y)
+    np.testing.assert_array_equal(fitted.tagger_.params["network.fixed"], table)
+    a, b = (fitted.predict_marginals([[w]])[0] for w in ("zagreb", "quito"))
+    assert not np.allclose(a, b)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("anna 1 2\nbert 1\n", "line 2: the vector has 1 numbers, those before it have 2"),
+        ("anna 1 x\n", "line 1: 'anna 1 x' holds something that is no number"),
+        ("anna 1 nan\n", "line 1: the vector of 'anna' has NaN"),
+        ("anna\n", "line 1: a word and its numbers are expected"),
+        ("", "holds no vectors"),
+    ],
+)
+def test_bad_vector_files_are_refused_with_their_line(tmp_path, text, message):
+    with pytest.raises(DataError, match=message):
+        model(vectors=write(tmp_path / "v.txt", text)).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"vectors": (["a"], np.zeros((1, 3)))}, "vectors of 3 dimensions, but word_dim is 6"),
+        ({"vectors": (["a"], np.zeros((2, 6)))}, r"1 words and an array of the shape \(2, 6\)"),
+        ({"vectors": (["a"], np.full((1, 6), np.nan))}, "NaN or infinite"),
+        ({"vectors": 5}, "the name of a file, or a pair"),
+        ({"states_per_label": 0}, "states_per_label is 0; a whole number of at least 1"),
+        ({"rank": 0}, "rank is 0"),
+        ({"order": 3}, "order is 3; choose one of 1, 2"),
+        ({"chars": "gru"}, "chars is 'gru'; choose one of lstm, cnn, none"),
+        ({"context": "both"}, "context is 'both'"),
+        ({"dropout": 1.0}, "dropout is 1.0; a share from 0 to below 1"),
+        ({"learning_rate": 0}, "learning_rate is 0; a number above 0"),
+        ({"max_iter": 1.5}, "max_iter is 1.5; a whole number"),
+        ({"decoder": "best"}, "Unknown decoder 'best'"),
+        ({"word_column": 3}, "with the word in column 3"),
+    ],
+)
+def test_bad_settings_are_refused(settings, message):
+    x = [[(w,) for w in s] for s in X] if "word_column" in settings else X
+    with pytest.raises((ConfigError, DataError), match=message):
+        model(**settings).fit(x, Y)
+
+
+def test_bad_data_are_refused():
+    with pytest.raises(DataError, match="y holds no label at all"):
+        model().fit([[]], [[]])
+    with pytest.raises(DataError, match=r"Sequence 0, position 0 is \{'w': 1\} \(dict\); a word is expected"):
+        model().fit([[{"w": 1}]], [["O"]])
+
+
+def test_a_network_of_another_space_is_refused(tmp_path):
+    """A model file whose parts do not belong together."""
+    fitted = model().fit(X, Y)
+    tagger = fitted.tagger_
+    network = tagger.chain.emissions[0]
+    space = partitioned([2, 1, 1])
+    object.__setattr__(
+        tagger, "chain", Chain(space, (network, Boundary(4)), (Transition(np.arange(16, dtype=np.int32)),))
+    )
+    object.__setattr__(tagger, "theta", np.zeros(tagger.chain.n_parameters))
+    fitted.save(tmp_path / "m.cf")
+    with pytest.raises(ModelFileError, match="the number of rows of the network does not fit the rest of the model"):
+        chainfield.load(tmp_path / "m.cf")
