@@ -839,12 +839,12 @@ def test_choices_are_those_of_the_library() -> None:
     assert choices["objective"] == list(OBJECTIVES)
     assert choices["trainer"] == list(TRAINERS)
     assert choices["model"] == list(MODELS)
-    assert choices["decoder"] == list(LinearCRF.decoders)
+    assert choices["decoder"] == [*LinearCRF.decoders, "joint", "summed"]
     choices = {p.name: list(p.type.choices) for p in tag.tag.params if hasattr(p.type, "choices")}
     assert choices["decoder"] == list(DECODERS)
 
 
-@pytest.mark.parametrize("model", ["empirical", "memm"])
+@pytest.mark.parametrize("model", ["empirical", "memm", "hidden-unit"])
 def test_other_models_are_trained_and_used_alike(model: str, tiny: Path) -> None:
     result = run("train", "tiny.txt", "m.cf", "--model", model)
     assert result.code == 0, result.stderr
@@ -856,7 +856,9 @@ def test_other_models_are_trained_and_used_alike(model: str, tiny: Path) -> None
     assert run("evaluate", "m.cf", "tiny.txt").code == 0
     shown = run("show", "m.cf")
     assert shown.code == 0
-    assert ("EmpiricalCRF" if model == "empirical" else "MEMM") in shown.stdout
+    names = {"empirical": "EmpiricalCRF", "memm": "MEMM", "hidden-unit": "HiddenUnitCRF"}
+    assert names[model] in shown.stdout
+    assert ("hidden units" in shown.stdout) == (model == "hidden-unit")
     assert run("show", "m.cf", "--json").code == 0
 
 

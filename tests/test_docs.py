@@ -149,7 +149,9 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("model", ["LinearCRF", "EmpiricalCRF", "NeuralCRF", "HMMClassifier", "HiddenCRF"])
+@pytest.mark.parametrize(
+    "model", ["LinearCRF", "EmpiricalCRF", "NeuralCRF", "HMMClassifier", "HiddenCRF", "HiddenUnitCRF"]
+)
 def test_documented_settings_are_those_of_the_models(model: str) -> None:
     documented = {name.strip("`"): default.strip("`") for name, default, _ in rows(section("models.md", f"`{model}`"))}
     signature = inspect.signature(getattr(chainfield.models, model).__init__).parameters
@@ -244,6 +246,7 @@ COUNTED = {
     "empirical": chainfield.models.EmpiricalCRF(),
     "exponential": chainfield.models.EmpiricalCRF("exponential", scheme="bio"),
     "memm": chainfield.models.MEMM(max_iter=3),
+    "hidden-unit": chainfield.models.HiddenUnitCRF(4, max_iter=3, dtype="float32"),
 }
 
 

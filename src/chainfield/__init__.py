@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .data.stream import stream_corpus
     from .features.template import load_template, parse_template
     from .metrics import evaluate
-    from .models import MEMM, EmpiricalCRF, HiddenCRF, HMMClassifier, LinearCRF, NeuralCRF, load
+    from .models import MEMM, EmpiricalCRF, HiddenCRF, HiddenUnitCRF, HMMClassifier, LinearCRF, NeuralCRF, load
 
 # Names are imported when they are first used: ``import chainfield`` and ``chainfield --help`` stay instant.
 _WHERE = {
@@ -25,6 +25,7 @@ _WHERE = {
     "EmpiricalCRF": "chainfield.models",
     "HMMClassifier": "chainfield.models",
     "HiddenCRF": "chainfield.models",
+    "HiddenUnitCRF": "chainfield.models",
     "LinearCRF": "chainfield.models",
     "NeuralCRF": "chainfield.models",
     "load": "chainfield.models",
@@ -41,6 +42,7 @@ __all__ = [
     "EmpiricalCRF",
     "HMMClassifier",
     "HiddenCRF",
+    "HiddenUnitCRF",
     "LinearCRF",
     "NeuralCRF",
     "__version__",

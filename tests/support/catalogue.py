@@ -22,6 +22,7 @@ from chainfield.scorers import (
     EdgeFeatures,
     GaussianMixture,
     Gaussians,
+    HiddenUnits,
     LowRankTransition,
     Scorer,
     SparseLinear,
@@ -44,7 +45,7 @@ from chainfield.tasks import label_cost
 from support import enumeration
 from support.strategies import bio_rules
 
-N_FEATURES, N_COLUMNS, N_EDGE_FEATURES = 5, 2, 3
+N_FEATURES, N_COLUMNS, N_EDGE_FEATURES, N_UNITS = 5, 2, 3, 3
 MARGIN = 0.7
 CENTRE, SPREAD = np.array([0.3, -0.2]), np.array([1.5, 0.7])
 
@@ -128,6 +129,8 @@ def emissions(name: str, space: StateSpace, batch: Batch, clamp: Clamp) -> tuple
         "flat mixture": lambda: GaussianMixture(N_COLUMNS, rows, 3, CENTRE, SPREAD, sharpness=0.4),
         "moments": lambda: GaussianMixture(N_COLUMNS, rows, 1, CENTRE, SPREAD),
         "gaussians": lambda: Gaussians(N_COLUMNS, rows, 2, CENTRE, SPREAD),
+        "units": lambda: HiddenUnits(N_COLUMNS, N_UNITS, rows),
+        "sparse units": lambda: HiddenUnits(N_FEATURES, N_UNITS, rows, "sparse"),
     }
     return tuple(parts[part]() for part in name.split(" + "))
 
@@ -141,6 +144,8 @@ EMISSIONS = (
     "dense + boundary",
     "seen pairs + dense",
     "all pairs + dense + boundary",
+    "units + boundary",
+    "sparse units",
 )
 # In fewer combinations: they are tested with every space, transition and objective, not with all of these at once.
 MIXTURES = ("mixture", "flat mixture + boundary", "moments + all pairs", "gaussians + boundary")
@@ -234,6 +239,8 @@ def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch, how: str = "s
             weight = views[f"{scorer.name}.weight"]
             for t, c in itertools.product(range(batch.n_positions), range(N_COLUMNS)):
                 node[t] += batch.dense[t, c] * weight[c]
+        elif isinstance(scorer, HiddenUnits):
+            node += _slow_units(scorer, {k: views[f"{scorer.name}.{k}"] for k in scorer.shapes()}, batch, how)
         elif isinstance(scorer, Boundary):
             for lo, hi in itertools.pairwise(batch.offsets):
                 if hi > lo:
@@ -276,6 +283,27 @@ def _slow_mixture(scorer, views, batch: Batch, how: str) -> np.ndarray:
         k = scorer.sharpness
         node[t, r] = max(found) if how == "max" else enumeration.log_sum([k * x for x in found]) / k
     return node
+
+
+def _slow_units(units: HiddenUnits, params: dict[str, np.ndarray], batch: Batch, how: str) -> np.ndarray:
+    """All 2^H configurations of the units of every position and row, gathered one by one."""
+    scores = np.zeros((batch.n_positions, units.n_rows))
+    for t, r in itertools.product(range(batch.n_positions), range(units.n_rows)):
+        if units.source == "dense":
+            x = dict(enumerate(batch.dense[t]))
+        else:
+            entries = range(batch.sparse.indptr[t], batch.sparse.indptr[t + 1])
+            pairs = [(int(batch.sparse.indices[i]), batch.sparse.values[i]) for i in entries]
+            x = {f: sum(v for g, v in pairs if g == f) for f, _ in pairs if f >= 0}
+        energies = []
+        for z in itertools.product((0, 1), repeat=units.n_units):
+            energy = params["row"][r]
+            for h in np.flatnonzero(z):
+                energy += params["unit"][h] + params["output"][r, h]
+                energy += sum(value * params["input"][f, h] for f, value in x.items())
+            energies.append(energy)
+        scores[t, r] = enumeration.log_sum(energies) if how == "sum" else max(energies)
+    return scores
 
 
 def _slow_pairs(sparse, pairs, weight, n_rows) -> np.ndarray:

@@ -100,6 +100,8 @@ def _tables(
 ) -> None:
     from rich.table import Table
 
+    from chainfield.fitted.units import has_units, portraits
+
     from .tables import console
 
     out = console()
@@ -130,3 +132,14 @@ def _tables(
     edges = [(" → ".join("(start)" if y is None else str(y) for y in labels), w) for labels, w in moves.items()]
     table("likely transitions", heapq.nlargest(top, edges, key=lambda row: row[1]), True)
     table("unlikely transitions", heapq.nsmallest(top, edges, key=lambda row: row[1]), False)
+    if has_units(tagger):
+        units = Table(title="hidden units that set labels apart most", title_justify="left", box=None, pad_edge=False)
+        for column in ("unit", "features", "labels"):
+            units.add_column(column)
+        for unit in portraits(tagger)[:top]:
+            units.add_row(str(unit.unit), _weighted(unit.features), _weighted(unit.labels))
+        out.print(units)
+
+
+def _weighted(named: tuple[tuple[Any, float], ...]) -> str:
+    return "\n".join(f"{weight:+.3g} {name}" for name, weight in named)

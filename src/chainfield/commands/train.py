@@ -13,13 +13,14 @@ import click
 
 from .options import check_output, jobs, reading, reading_arguments
 
-_MODELS = ["linear", "empirical", "memm", "neural", "hmm", "hcrf"]
+_MODELS = ["linear", "empirical", "memm", "neural", "hmm", "hcrf", "hidden-unit"]
 _SEQUENCES = ("hmm", "hcrf")  # models that label whole sequences, from arrays
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise", "pseudolikelihood"]
 _TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "em", "ebw"]
 _TOPOLOGIES = ["left-to-right", "ergodic"]
 _FLATTENINGS = ["states", "classes"]
-_DECODERS = ["viterbi", "posterior", "latent-dynamic"]
+_DECODERS = ["viterbi", "posterior", "latent-dynamic", "joint", "summed"]
+_PRETRAININGS = ["frames", "contrastive"]
 _OOV = ["empirical", "exponential"]
 _CHARS = ["lstm", "cnn", "none"]
 _CONTEXTS = ["none", "lstm"]
@@ -33,8 +34,15 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--template", type=click.Path(), help="Feature templates (CRF++, Wapiti or chainfield syntax).")
 @click.option("--dev", type=click.Path(), help="Development data: the best parameters on them are kept.")
 @click.option("--patience", type=int, help="With --dev: stop after so many iterations without a better score.")
-@click.option("--objective", type=click.Choice(_OBJECTIVES), default="likelihood", show_default=True)
+@click.option(
+    "--objective",
+    type=click.Choice(_OBJECTIVES),
+    help="What training minimises.  [default: likelihood; hidden-unit: large_margin]",
+)
 @click.option("--trainer", type=click.Choice(_TRAINERS), default="auto", show_default=True)
+@click.option("--hidden-units", type=int, default=100, show_default=True, help="Hidden-unit: how many units.")
+@click.option("--pretraining", type=click.Choice(_PRETRAININGS), help="Hidden-unit: a start by single positions.")
+@click.option("--single", is_flag=True, help="Hidden-unit: single precision, half the memory.")
 @click.option("--order", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Labels looked back.")
 @click.option("--l1", type=float, default=0.0, show_default=True, help="Penalty on the sum of absolute weights.")
 @click.option("--l2", type=float, help="Penalty on the sum of squared weights.  [default: 0.5, 0 for max objectives]")
@@ -57,7 +65,7 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--scheme", type=click.Choice(_SCHEMES), help="Hard constraints of a tagging scheme.")
 @click.option("--forbid", multiple=True, metavar="FROM,TO", help="Forbid a transition; may be repeated.")
 @click.option("--class-weight", help='"balanced", or JSON such as \'{"B-PER": 2}\'.')
-@click.option("--decoder", type=click.Choice(_DECODERS), default="viterbi", show_default=True, help="How tag decodes.")
+@click.option("--decoder", type=click.Choice(_DECODERS), help="How tag decodes.  [default: viterbi; as in training]")
 @click.option("--oov", type=click.Choice(_OOV), default="empirical", show_default=True, help="Empirical: unseen words.")
 @click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
 @click.option("--states", type=int, default=1, show_default=True, help="Neural: hidden states of each label.")
@@ -198,6 +206,7 @@ def _estimator(options: dict[str, Any]) -> Any:
         "boundary": not options["no_boundary"],
         "forbidden": forbidden or None,
         "class_weight": weight,
+        "dtype": "float32" if options["single"] else "float64",
     }
     return MODELS[options["model"]](**settings, **{name: value for name, value in own.items() if name in known})
 
@@ -210,6 +219,7 @@ _SETTINGS = {
             "objective", "trainer", "l1", "l2", "margin", "max_iter", "tol", "learning_rate", "batch_size",
             "average_from", "restart_every", "patience", "min_count", "all_features", "scheme", "decoder", "oov",
             "rank", "vectors", "chars", "context", "dropout",
+            "hidden_units", "pretraining",
         )
     },
     "states": "states_per_label",
@@ -229,6 +239,7 @@ _NEED = {
     "resume": "max_iter",
     "log": "max_iter",
     "add": "oov",
+    "single": "dtype",
 }
 
 

@@ -24,7 +24,8 @@ from .parts import chain_from_parts, chain_to_parts, check_chain, within
 from .values import from_json, to_json
 
 KIND = "model"
-VERSION = 3  # 1: taggers only, decoded by Viterbi; 3: steps may be normalised. Files have the least that they need.
+# 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision. Files have the least they need.
+VERSION = 4
 PLAIN_VERSION = 2
 MAPS: dict[str, type[FeatureMap]] = {
     m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures, WordFeatures)
@@ -47,7 +48,8 @@ def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict
     }
     if isinstance(model, Tagger):
         config["decoder"] = model.decoder
-    write_container(path, KIND, VERSION if model.chain.normalised else PLAIN_VERSION, config, arrays)
+    single, normalised = model.chain.dtype == "float32", model.chain.normalised
+    write_container(path, KIND, 4 if single else 3 if normalised else PLAIN_VERSION, config, arrays)
 
 
 def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:
@@ -62,7 +64,8 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
         chain = chain_from_parts(config["chain"], arrays)
         check_chain(chain, features)
         theta = arrays["theta"]
-        if theta.dtype != np.float64 or theta.shape != (chain.n_parameters,):
+        chain = replace(chain, dtype=str(theta.dtype))
+        if theta.dtype not in (np.float64, np.float32) or theta.shape != (chain.n_parameters,):
             raise ValueError("the number of parameters does not fit the chain")
         about = dict(config["estimator"])
         model = _model(config, features, chain, theta, n_jobs)

@@ -146,6 +146,50 @@ def maximum(typing: Any, a: Any, b: Any) -> Any:
     return F64X8(a, b), generate
 
 
+@intrinsic
+def divide(typing: Any, a: Any, b: Any) -> Any:
+    """``a / b`` lane by lane."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fdiv(*args)
+
+    return F64X8(a, b), generate
+
+
+@intrinsic
+def product(typing: Any, vector: Any) -> Any:
+    """Product over the lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _fold(builder, args[0], builder.fmul)
+
+    return types.float64(vector), generate
+
+
+@intrinsic
+def exponent(typing: Any, vector: Any) -> Any:
+    """The n of x = m · 2**n with 1 <= m < 2, as doubles, for normal positive numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = ir.VectorType(ir.IntType(64), LANES)
+        power = builder.lshr(builder.bitcast(args[0], bits), ir.Constant(bits, [52] * LANES))
+        return builder.fsub(builder.sitofp(power, _VECTOR), ir.Constant(_VECTOR, [1023.0] * LANES))
+
+    return F64X8(vector), generate
+
+
+@intrinsic
+def mantissa(typing: Any, vector: Any) -> Any:
+    """The m of x = m · 2**n with 1 <= m < 2, for normal positive numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = ir.VectorType(ir.IntType(64), LANES)
+        low = builder.and_(builder.bitcast(args[0], bits), ir.Constant(bits, [(1 << 52) - 1] * LANES))
+        return builder.bitcast(builder.or_(low, ir.Constant(bits, [1023 << 52] * LANES)), _VECTOR)
+
+    return F64X8(vector), generate
+
+
 def _fold(builder: Any, value: Any, combine: Any) -> Any:
     """Halve a vector until one lane is left: always in the same order."""
     width = LANES

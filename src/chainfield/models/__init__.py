@@ -8,6 +8,7 @@ from .classifying import ClassifyingModel
 from .empirical_crf import EmpiricalCRF
 from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .hidden_crf import HiddenCRF
+from .hidden_unit_crf import HiddenUnitCRF
 from .hmm_classifier import HMMClassifier
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
@@ -27,6 +28,7 @@ __all__ = [
     "EmpiricalCRF",
     "HMMClassifier",
     "HiddenCRF",
+    "HiddenUnitCRF",
     "LinearCRF",
     "NeuralCRF",
     "SequenceModel",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.errors import ConfigError, DataError, NoPathError
-from chainfield.states import Rules, StateSpace, forbid, restrict
+from chainfield.states import Rules, StateSpace, forbid, one_per_label, restrict, second_order
 from chainfield.states.schemes import detect_scheme, scheme_rules
 
 ADVICE = 'correct the labels, or change the rules (scheme="auto" reads the scheme off the labels).'
@@ -74,3 +74,20 @@ def check_pairs(rules: Rules | None, labels: tuple[Any, ...], counted: tuple[Any
 def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:
     """The space under the rules, if there are any."""
     return space if rules is None else restrict(space, rules)
+
+
+def ordered_space(
+    labels: tuple[Any, ...],
+    targets: Sequence[Any],
+    order: int,
+    scheme: str | None,
+    forbidden: Iterable[tuple[Any, Any]] | None,
+) -> tuple[StateSpace, str | None]:
+    """A state a label, first or second order, with the rules that the training labels must obey; and the scheme."""
+    if order not in (1, 2):
+        raise ConfigError(f"order is {order!r}; 1 and 2 are possible.")
+    found = found_scheme(labels, scheme, targets)
+    rules = label_rules(labels, found, forbidden)
+    space = restricted(one_per_label(len(labels)), rules)
+    check_rules(rules, labels, targets)
+    return (second_order(space) if order == 2 else space), found

@@ -78,7 +78,7 @@ class ChainEstimator(SequenceModel):
     patience: int | None
     template: Any
     min_count: int
-    all_features: bool
+    all_features: Any
     class_weight: Any
     warm_start: bool
     verbose: int | bool
@@ -98,6 +98,14 @@ class ChainEstimator(SequenceModel):
     def _objective(self) -> Objective:
         """What training minimises."""
         return objective_named(self.objective)
+
+    def _default_l2(self, objective: Objective) -> float:
+        """The penalty if none is given."""
+        return DEFAULT_L2 if objective.smooth else 0.0
+
+    def _prepared(self, problem: Problem, theta: Float, previous: FittedModel | None) -> Float:
+        """Where training starts, given where the chain would."""
+        return theta
 
     def fit(
         self: M,
@@ -167,14 +175,18 @@ class ChainEstimator(SequenceModel):
         if previous is not None:
             carry_over(previous, chain, material.origin(space), theta)
         trainer.check(problem)
+        theta = self._prepared(problem, theta, previous)
 
         def make(parameters: Float) -> FittedModel:
             return self._make(features, task, chain, parameters, objective.how)
 
         session, save = self._session(trainer, problem, theta, labels, options)
+        # Models in single precision are large; and steps on a maximum are bounded, so that they cannot run away.
+        frugal = chain.dtype == "float32" and not objective.smooth and options.development is None
         with one_blas_thread():
             if session is None:
-                session = begin(trainer, problem, theta)
+                session = begin(trainer, problem, theta, frugal=frugal)
+            del theta
             try:
                 run(
                     trainer,
@@ -188,6 +200,7 @@ class ChainEstimator(SequenceModel):
                     if self.verbose
                     else None,
                     save=save,
+                    frugal=frugal,
                 )
             finally:
                 if session.history:  # an interrupted training leaves its best parameters behind
@@ -207,21 +220,38 @@ class ChainEstimator(SequenceModel):
 
     def _trainer(self, objective: Objective, partial: bool) -> tuple[str, Trainer[Any]]:
         """The trainer with its name."""
-        name, smooth = resolve_trainer(self.trainer, objective), objective.smooth
+        name = resolve_trainer(self.trainer, objective)
         if partial and self.trainer == "auto":
-            name = "sgd" if smooth else "averaged"
-        rate = self.learning_rate
+            name = "sgd" if objective.smooth else "averaged"
+        return self._named_trainer(name, objective, partial)
+
+    def _named_trainer(
+        self,
+        name: str,
+        objective: Objective,
+        partial: bool,
+        *,
+        rate: float | None = None,
+        max_iter: int | None = None,
+        average_from: int | None = None,
+    ) -> tuple[str, Trainer[Any]]:
+        """The trainer of a name with the model's settings; the arguments stand in for settings that are None."""
+        smooth = objective.smooth
+        rate = rate if self.learning_rate is None else self.learning_rate
+        max_iter = max_iter if self.max_iter is None else self.max_iter
+        if average_from is not None and max_iter is not None:
+            average_from = min(average_from, max_iter // 3)
         if rate is None and partial and smooth and name in ("sgd", "averaged", "adam"):
             rate = PARTIAL_RATE  # a step chosen on a handful of new sequences would be bold, at the cost of old ones
         return name, make_trainer(
             name,
             smooth=smooth,
-            max_iter=1 if partial and self.max_iter is None else self.max_iter,
+            max_iter=1 if partial and self.max_iter is None else max_iter,
             tol=self.tol,
             seed=seed_of(self.random_state),
             rate=rate,
             batch_size=self.batch_size,
-            average_from=self.average_from,
+            average_from=average_from if self.average_from is None else self.average_from,
             restart_every=self.restart_every,
         )
 
@@ -247,7 +277,7 @@ class ChainEstimator(SequenceModel):
             batch,
             Targets(clamp, weight, task.cost(space, clamp, self.margin) if objective.uses_cost else None),
             l1=self.l1 * penalty_share,
-            l2=penalty_share * ((DEFAULT_L2 if objective.smooth else 0.0) if self.l2 is None else self.l2),
+            l2=penalty_share * (self._default_l2(objective) if self.l2 is None else self.l2),
             offset=shift,
             n_jobs=count_jobs(self.n_jobs),
         )

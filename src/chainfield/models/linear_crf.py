@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, final
 
-from chainfield.errors import ConfigError
 from chainfield.scorers import Chain
-from chainfield.states import StateSpace, one_per_label, second_order
+from chainfield.states import StateSpace
 
 from .compose import Material, linear_emissions, transitions
-from .constraints import check_rules, found_scheme, label_rules, restricted
+from .constraints import ordered_space
 from .estimator import ChainTagger
 
 
@@ -128,13 +127,8 @@ class LinearCRF(ChainTagger):
         self.verbose = verbose
 
     def _space(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> StateSpace:
-        if self.order not in (1, 2):
-            raise ConfigError(f"order is {self.order!r}; 1 and 2 are possible.")
-        self.scheme_ = found_scheme(labels, self.scheme, targets)
-        rules = label_rules(labels, self.scheme_, self.forbidden)
-        space = restricted(one_per_label(len(labels)), rules)
-        check_rules(rules, labels, targets)
-        return second_order(space) if self.order == 2 else space
+        space, self.scheme_ = ordered_space(labels, targets, self.order, self.scheme, self.forbidden)
+        return space
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         emissions = linear_emissions(material, space, boundary=self.boundary)

@@ -13,6 +13,7 @@ from chainfield.parallel import count_jobs
 from .base import SequenceModel
 from .empirical_crf import EmpiricalCRF
 from .hidden_crf import HiddenCRF
+from .hidden_unit_crf import HiddenUnitCRF
 from .hmm_classifier import HMMClassifier
 from .linear_crf import LinearCRF
 from .memm import MEMM
@@ -26,6 +27,7 @@ MODELS: dict[str, type[SequenceModel]] = {
     "neural": NeuralCRF,
     "hmm": HMMClassifier,
     "hcrf": HiddenCRF,
+    "hidden-unit": HiddenUnitCRF,
 }
 
 

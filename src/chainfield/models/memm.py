@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, final
 
-from chainfield.errors import ConfigError
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Tagger
 from chainfield.objectives import LocalLikelihood, Objective
 from chainfield.potentials import How
 from chainfield.scorers import Chain
-from chainfield.states import StateSpace, one_per_label, second_order
+from chainfield.states import StateSpace
 
 from .base import Float
 from .compose import Material, linear_emissions, transitions
-from .constraints import check_rules, found_scheme, label_rules, restricted
+from .constraints import ordered_space
 from .estimator import ChainTagger
 
 
@@ -97,13 +96,8 @@ class MEMM(ChainTagger):
         return LocalLikelihood()
 
     def _space(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> StateSpace:
-        if self.order not in (1, 2):
-            raise ConfigError(f"order is {self.order!r}; 1 and 2 are possible.")
-        self.scheme_ = found_scheme(labels, self.scheme, targets)
-        rules = label_rules(labels, self.scheme_, self.forbidden)
-        space = restricted(one_per_label(len(labels)), rules)
-        check_rules(rules, labels, targets)
-        return second_order(space) if self.order == 2 else space
+        space, self.scheme_ = ordered_space(labels, targets, self.order, self.scheme, self.forbidden)
+        return space
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         emissions = linear_emissions(material, space, boundary=True)

@@ -6,7 +6,7 @@ costs a fraction of a microsecond there: going through arrays of scores, part by
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from .packing import Packing
 if TYPE_CHECKING:
     from chainfield.kernels.linear_chain import Kept, Known, Parameters, Places
     from chainfield.kernels.unrolled import Unrolled
+    from chainfield.states import StateSpace
 
     from .problem import Problem
 
@@ -140,30 +141,22 @@ class Fused:
             Kept(single, single, 0.0) if kept is None else kept,
         )
         if failed >= 0:
-            if loss == -np.inf:
-                raise NoPathError(int(failed), "its training labels")
-            raise DivergenceError(RAN_AWAY)
+            raise failure(loss, int(failed))
         return loss, updates, mass
 
 
 def fuse(problem: Problem) -> Fused | None:
     """The kernel's view of a problem, if it knows all parts of its chain."""
     from chainfield.kernels.graph import LANES
-    from chainfield.kernels.linear_chain import Known, Places
 
     chain, data = problem.chain, problem.batch.sparse
     # Every scorer answers which part of the kernel it is: its name, and the table that the kernel reads.
     parts: list[tuple[str, tuple[str, Any]]] = [(s.name, s.fused() or ("", None)) for s in chain.scorers]
-    sparse, boundary, moves = (
-        [(name, table) for name, (part, table) in parts if part == wanted] for wanted in ("pairs", "boundary", "ties")
-    )
-    fits = len(sparse) == 1 and len(boundary) <= 1 and len(moves) <= 2 and isinstance(problem.objective, Contrast)
-    if chain.normalised or not fits or len(sparse) + len(boundary) + len(moves) < len(chain.scorers) or data is None:
+    sparse = [(name, table) for name, (part, table) in parts if part == "pairs"]
+    fits = len(sparse) == 1 and isinstance(problem.objective, Contrast) and chain.even
+    if chain.normalised or not fits or any(part == "" for _, (part, _) in parts) or data is None:
         return None
-    at, n = {}, 0
-    for name, shape in chain.shapes.items():
-        at[name] = n
-        n += int(np.prod(shape))
+    at = chain.places
     rows = chain.space.n_rows
     features, pairs = sparse[0]
     packing = Packing(pairs, rows, -(-rows // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
@@ -172,28 +165,56 @@ def fuse(problem: Problem) -> Fused | None:
         return None
     if rows > _MOST_ROWS or packing.pairs.n_pairs + packing.shift > _MOST_PLACES:
         return None
-    no_tie = np.empty(0, np.int32)
-    ties: list[Any] = [(tie, packing.place(at[f"{name}.weight"])) for name, tie in moves]
-    ties += [(no_tie, -1)] * (2 - len(moves))
-    places = Places(
-        packing.place(at[f"{boundary[0][0]}.start"]) if boundary else -1,
-        packing.place(at[f"{boundary[0][0]}.end"]) if boundary else -1,
-        len(moves) == 1 and np.array_equal(moves[0][1], np.arange(chain.space.n_edges)),
+    moved = {name: packing.place(place) for name, place in at.items()}
+    places = places_of([(name, own) for name, own in parts if own[0] != "pairs"], moved, chain.space)
+    if places is None:
+        return None
+    known = known_of(problem)
+    return Fused(problem, packing, unrolled(problem, packing), places, known)
+
+
+def places_of(parts: list[tuple[str, tuple[str, Any]]], at: Mapping[str, int], space: StateSpace) -> Places | None:
+    """Where the kernels find the weights of the boundary and of transitions; None if there are others, or too many.
+
+    parts: scorers by name with what they say of themselves (``Scorer.fused``); at: the places of their parameters.
+    """
+    from chainfield.kernels.linear_chain import Places
+
+    boundary = [name for name, (part, _) in parts if part == "boundary"]
+    moves = [(name, tie) for name, (part, tie) in parts if part == "ties"]
+    if len(boundary) > 1 or len(moves) > 2 or len(boundary) + len(moves) < len(parts):
+        return None
+    ties: list[Any] = [(tie, at[f"{name}.weight"]) for name, tie in moves]
+    ties += [(np.empty(0, np.int32), -1)] * (2 - len(moves))
+    return Places(
+        at[f"{boundary[0]}.start"] if boundary else -1,
+        at[f"{boundary[0]}.end"] if boundary else -1,
+        len(moves) == 1 and np.array_equal(moves[0][1], np.arange(space.n_edges)),
         *ties[0],
         *ties[1],
     )
+
+
+def known_of(problem: Problem) -> Known:
+    """What is known of the labels, for the kernels."""
+    from chainfield.kernels.linear_chain import Known
+
     targets, path, cost = problem.targets, problem.path, problem.targets.cost
-    known = Known(
+    return Known(
         targets.clamp.index,
         targets.clamp.table,
-        cost if problem.objective.uses_cost and cost is not None else np.empty((0, rows)),
+        cost if problem.objective.uses_cost and cost is not None else np.empty((0, problem.chain.space.n_rows)),
         _NONE if problem.offset is None else problem.offset,
         targets.weight,
         path is not None,
         np.empty(0, np.int32) if path is None else path.states,
         np.empty(0, np.int32) if path is None else path.edges,
     )
-    return Fused(problem, packing, unrolled(problem, packing), places, known)
+
+
+def failure(loss: float, sequence: int) -> Exception:
+    """What went wrong, by the loss that a kernel returned: there is no path, or scores are not finite."""
+    return NoPathError(sequence, "its training labels") if loss == -np.inf else DivergenceError(RAN_AWAY)
 
 
 def unrolled(problem: Problem, packing: Packing) -> Unrolled:

@@ -1,4 +1,4 @@
-"""A pass of online training, in one kernel where the chain is linear, sequence by sequence where it is not."""
+"""A pass of online training, in one kernel where there is one for the chain, else sequence by sequence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Int = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class OnlinePass:
-    """Steps θ -= rate · (gradient of a sequence), for as many sequences as are given.
+    """Steps θ -= rate · pace · (gradient of a sequence), for as many sequences as are given.
 
     shrink: a factor for θ after each step, the share of an l2 penalty. It costs nothing: where the chain is linear, θ
     is kept as a factor times a vector during the pass.
@@ -42,9 +42,11 @@ class OnlinePass:
         share: float = 0.0,
     ) -> tuple[float, int, float]:
         """Move θ (and lag, and the memory) along; returns the loss met on the way, the number of updates, the mass."""
-        fused = self.problem.fused
+        fused, units = self.problem.fused, self.problem.fused_units
         if fused is not None and self.problem.project is None:
             return fused.walk(theta, order, rates, shrink, lag, mass, memory, share)
+        if units is not None and shrink is None and memory is None and self.problem.project is None:
+            return units.walk(theta, order, rates, lag, mass)
         return self._one_by_one(theta, order, rates, shrink, lag, mass, memory, share)
 
     def _one_by_one(
@@ -73,8 +75,8 @@ class OnlinePass:
             if problem.objective.smooth or d.node.any() or d.edge.any():
                 updates += 1
                 if lag is not None:  # first: a step changes the parameters that the way back may read
-                    pullback(d, lag, -rate * mass)
-                pullback(d, theta, -rate)
+                    pullback(d, lag, -rate * mass, paced=True)
+                pullback(d, theta, -rate, paced=True)
             if shrink is not None:
                 theta *= shrink[step]
                 mass /= shrink[step]

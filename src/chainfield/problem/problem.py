@@ -19,10 +19,11 @@ from chainfield.potentials import Potentials
 from chainfield.scorers import Chain
 
 from .fused import RAN_AWAY, Fused, fuse
+from .fused_units import FusedUnits, fuse_units
 
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
-Pullback = Callable[[Potentials, Float, float], None]  # (d scores, into flat vector, scale)
+Pullback = Callable[..., None]  # (d scores, into flat vector, scale, paced=False)
 
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,
 # and so does the order in which their gradients are added: results are the same on any machine.
@@ -39,7 +40,8 @@ class Problem:
     Scorers may ask for two exceptions. ``penalised`` (P,) is 0 for parameters that the penalties leave out: they are
     l1 ‖m θ‖₁ + l2 ‖m θ‖² with that mask m, and a trainer that applies penalties by itself must apply the mask as well.
     ``pace`` (P,) is the relative step of each parameter: a trainer with one step size for all (SGD, Adam, SDCA)
-    multiplies its step by it. Both are None where they would be 1 everywhere, which is the rule: no work is done then.
+    multiplies its step by it (Adam by its root: its steps know no scale of the gradient). Both are None where they
+    would be 1 everywhere, which is the rule: no work is done then.
     """
 
     chain: Chain
@@ -107,6 +109,11 @@ class Problem:
         """The whole problem in one kernel, where there is one for its chain."""
         return fuse(self)
 
+    @cached_property
+    def fused_units(self) -> FusedUnits | None:
+        """Passes of stochastic training in one kernel, for chains with hidden units."""
+        return fuse_units(self)
+
     def evaluate(self, theta: Float) -> tuple[float, Float]:
         """The smooth part (everything but l1) and its gradient."""
 
@@ -169,7 +176,7 @@ class Problem:
         """Loss of some sequences (penalties left out), its gradient in score space, and the way back to parameters.
 
         The way back adds scale × gradient to a vector, which may be θ itself: then it is a step of gradient descent
-        that touches only what the sequences touch.
+        that touches only what the sequences touch. With ``paced``, every parameter's step has its own size.
         """
         batch, targets = self._part(sequences)
         potentials, pullback = self.chain.potentials(self.chain.views(theta), batch, self.objective.how)
@@ -180,7 +187,7 @@ class Problem:
             raise NoPathError(int(numbers[error.sequence]), error.known) from None
         except DataError:
             raise DivergenceError(RAN_AWAY) from None
-        return value, d, lambda scores, into, scale: pullback(scores, self.chain.views(into), scale)
+        return value, d, lambda d, into, scale, paced=False: pullback(d, self.chain.views(into), scale, paced)
 
     def penalty(self, theta: Float) -> float:
         """l1 ‖θ‖₁ + l2 ‖θ‖², over the parameters that are penalised."""

@@ -4,6 +4,7 @@ from .anchored import Anchored
 from .chain import Chain
 from .edge_features import EdgeFeatures
 from .gaussians import Gaussians
+from .hidden_units import HiddenUnits
 from .inspection import Share, Weight
 from .linear import Boundary, DenseLinear, SparseLinear
 from .low_rank import LowRankTransition, low_rank
@@ -27,6 +28,7 @@ __all__ = [
     "EdgeFeatures",
     "GaussianMixture",
     "Gaussians",
+    "HiddenUnits",
     "LowRankTransition",
     "Neural",
     "Origin",

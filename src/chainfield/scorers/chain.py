@@ -23,6 +23,7 @@ BLOCK_BYTES = 1 << 20
 MANY_STATES = 128
 MANY_POSITIONS = 2048
 Parameters = Mapping[str, Float]  # "scorer.parameter" -> array
+Pullback = Callable[..., None]  # (d potentials, into, scale, paced=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class Chain:
     start_scale: float = 0.0
     #: Whether scores become log-probabilities of steps, given the state before (a maximum-entropy Markov model).
     normalised: bool = False
+    #: How parameters are stored: "float64", or "float32" for models that are large.
+    dtype: str = "float64"
 
     def __post_init__(self) -> None:
         names = [scorer.name for scorer in self.scorers]
@@ -57,6 +60,12 @@ class Chain:
         """Length of the flat vector."""
         return sum(int(np.prod(shape)) for shape in self.shapes.values())
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each parameter begins in the flat vector."""
+        ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes.values())])
+        return dict(zip(self.shapes, ends.tolist(), strict=False))
+
     def views(self, theta: Float) -> dict[str, Float]:
         """Named views into a flat vector: writing to one writes to the vector."""
         return {name: theta[at:end].reshape(shape) for name, at, end, shape in self._layout}
@@ -69,15 +78,46 @@ class Chain:
 
     def start(self, rng: np.random.Generator) -> Float:
         """The scorers' start values, as one vector; random numbers of deviation ``start_scale`` are added."""
-        theta = _flat([value for s in self.scorers for value in s.start(rng).values()])
+        theta = np.empty(self.n_parameters, self.dtype)
+        views = self.views(theta)
+        for scorer in self.scorers:
+            for name, value in scorer.start(rng).items():
+                views[f"{scorer.name}.{name}"][...] = value
         if self.start_scale:
-            theta += _flat([value for s in self.scorers for value in s.jitter(rng, self.start_scale).values()])
+            for scorer in self.scorers:
+                for name, value in scorer.jitter(rng, self.start_scale).items():
+                    views[f"{scorer.name}.{name}"][...] += value
         return theta
 
     @cached_property
     def pace(self) -> Float | None:
         """(P,) the relative step of each parameter, as the scorers want it; None: the same for all."""
         return self._spread([s.pace(name) for s in self.scorers for name in s.shapes()])
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether all parameters have the same relative step."""
+        return all(pace == 1.0 for pace in self.paces.values())
+
+    @cached_property
+    def step_blocks(self) -> list[tuple[slice, float, float]]:
+        """Where each parameter lies in the flat vector, its relative step, and whether penalties count it (1 or 0)."""
+        found, at = [], 0
+        for scorer in self.scorers:
+            for name, shape in scorer.shapes().items():
+                size = int(np.prod(shape))
+                found.append((slice(at, at + size), scorer.pace(name), float(scorer.penalised(name))))
+                at += size
+        return found
+
+    @cached_property
+    def paces(self) -> dict[str, float | dict[str, float]]:
+        """The relative steps of each scorer: a number, or one for each of its parameters where they differ."""
+        found: dict[str, float | dict[str, float]] = {}
+        for scorer in self.scorers:
+            own = {name: scorer.pace(name) for name in scorer.shapes()}
+            found[scorer.name] = own if len(set(own.values())) > 1 else next(iter(own.values()), 1.0)
+        return found
 
     @cached_property
     def penalised(self) -> Float | None:
@@ -112,10 +152,11 @@ class Chain:
             scorer.forward(_own(params, scorer), batch, how, node)
         return node
 
-    def potentials(
-        self, params: Parameters, batch: Batch, how: How
-    ) -> tuple[Potentials, Callable[[Potentials, Parameters, float], None]]:
-        """Scores of a batch and the way back: pullback(d_potentials, into, scale)."""
+    def potentials(self, params: Parameters, batch: Batch, how: How) -> tuple[Potentials, Pullback]:
+        """Scores of a batch and the way back: pullback(d_potentials, into, scale, paced).
+
+        ``paced``: every parameter's scale is multiplied by its relative step.
+        """
         n = batch.n_positions
         node = np.zeros((n, self.space.n_rows))
         own_edges = any(t.per_position for t in self.transitions)
@@ -126,15 +167,17 @@ class Chain:
             for s in group
         ]
 
-        def pullback(d: Potentials, into: Parameters, scale: float) -> None:
+        def pullback(d: Potentials, into: Parameters, scale: float, paced: bool = False) -> None:
             for scorer, is_node, way in ways:
-                way(d.node if is_node else d.edge, _own(into, scorer), scale)
+                pace = self.paces[scorer.name] if paced else 1.0
+                own = {k: scale * p for k, p in pace.items()} if isinstance(pace, dict) else scale * pace
+                way(d.node if is_node else d.edge, _own(into, scorer), own)
 
         raw = Potentials(node, edge, batch.offsets)
         if not self.normalised:
             return raw, pullback
         found, back = normalise(self.space, raw)
-        return found, lambda d, into, scale: pullback(back(d), into, scale)
+        return found, lambda d, into, scale, paced=False: pullback(back(d), into, scale, paced)
 
     def blocks(self, offsets: NDArray[np.int64], lo: int, hi: int) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""
@@ -149,10 +192,6 @@ class Chain:
             end = min(max(end, at + 1), hi)
             yield at, end
             at = end
-
-
-def _flat(parts: list[Float]) -> Float:
-    return np.concatenate([part.ravel() for part in parts]) if parts else np.empty(0)
 
 
 def _own(params: Parameters, scorer: Scorer) -> dict[str, Float]:

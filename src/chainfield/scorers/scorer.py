@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Params = Mapping[str, Float]
-# pullback(d_scores, into, scale): into[name] += scale * (d loss / d parameter), for every parameter.
-Pullback = Callable[[Float, Params, float], None]
+# pullback(d_scores, into, scale): into[name] += scale * (d loss / d parameter), for every parameter. A scorer whose
+# ``pace`` is not the same for all its parameters may be given a scale for each of them, by name.
+Pullback = Callable[[Float, Params, Any], None]
 
 
 class Scorer(ABC):
@@ -86,9 +87,10 @@ class Scorer(ABC):
         return True
 
     def fused(self) -> tuple[str, Any] | None:
-        """The scorer's part in the kernel that trains linear chains at once, with its table; None if it has none.
+        """The scorer's part in the kernels that train chains at once, with its table; None if it has none.
 
-        ("pairs", Pairs), ("boundary", None) or ("ties", an edge's weight (E,)); see :mod:`chainfield.problem.fused`.
+        ("pairs", Pairs), ("boundary", None) or ("ties", an edge's weight (E,)): see :mod:`chainfield.problem.fused`;
+        ("units", HiddenUnits): see :mod:`chainfield.problem.fused_units`.
         """
         return None
 

@@ -7,11 +7,10 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from chainfield.errors import DivergenceError
 from chainfield.problem import Problem
 
 from .averaging import AveragedState, averages, check_averaging, restarts
-from .trainer import Float, Record, State, Trainer, Window, orders
+from .trainer import Float, Record, State, Trainer, Window, check_pace, orders
 
 
 @dataclass
@@ -45,6 +44,7 @@ class Adam(Trainer[AdamState]):
     online: ClassVar[bool] = True
     handles_l1: ClassVar[bool] = True
     projects: ClassVar[bool] = True
+    handles_single: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = AdamState
 
     def begin(self, problem: Problem, theta: Float) -> AdamState:
@@ -63,6 +63,8 @@ class Adam(Trainer[AdamState]):
         order = orders(self.seed, state.iteration, n)
         rate = self.rate / np.sqrt(1.0 + state.iteration)
         size = min(max(n // 50, 1), 32) if self.batch_size is None else self.batch_size
+        # As if every parameter were measured in units in which its relative step is 1.
+        pace = None if problem.pace is None else np.sqrt(problem.pace)
         loss = 0.0
         gradient = np.empty_like(state.theta)
         for at in range(0, n, size):
@@ -76,7 +78,7 @@ class Adam(Trainer[AdamState]):
             state.mean += (1.0 - self.beta1) * (gradient - state.mean)
             state.square += (1.0 - self.beta2) * (gradient * gradient - state.square)
             scale = np.sqrt(state.square / (1.0 - self.beta2**state.steps)) + 1e-8
-            step = rate / scale
+            step = rate / scale if pace is None else rate * pace / scale
             before = state.theta.copy() if averaging else None
             state.theta -= step * state.mean / (1.0 - self.beta1**state.steps)
             if problem.l1:
@@ -89,8 +91,7 @@ class Adam(Trainer[AdamState]):
                 state.mass += 1.0
                 state.clock += 1
         state.iteration += 1
-        if not np.isfinite(state.theta).all():
-            raise DivergenceError(f"Adam ran away in pass {state.iteration}; use a smaller rate than {self.rate:g}.")
+        check_pace(problem, state.theta, loss, f"Adam ran away in pass {state.iteration}", self.rate)
         objective = loss + problem.penalty(self.parameters(state))
         if problem.objective.smooth and Window(5).update(state.history, objective, self.tol):
             state.done, state.reason = True, "the objective hardly improves any more"

@@ -10,6 +10,7 @@ much as ever, each of them as if it had been the average.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -37,6 +38,19 @@ class AveragedState(State):
             np.copyto(self.theta, self.average())
             self.lag.fill(0.0)
             self.mass = float(self.clock)
+
+    def settle(self) -> Float:
+        """The average for good, in the memory of what was behind it: this state cannot go on."""
+        if not self.clock:
+            return self.theta
+        for part in pieces(slice(0, len(self.theta))):
+            self.lag[part] = (self.mass * self.theta[part] - self.lag[part]) / self.clock
+        return self.lag
+
+
+def pieces(block: slice, size: int = 1 << 20) -> Iterator[slice]:
+    """Parts of a long vector, so that what is computed from it on the way needs no memory of its length."""
+    yield from (slice(at, min(at + size, block.stop)) for at in range(block.start, block.stop, size))
 
 
 def averages(average_from: int | None, restart_every: int | None, iteration: int) -> bool:

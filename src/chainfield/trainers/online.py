@@ -20,8 +20,8 @@ import numpy as np
 from chainfield.errors import DivergenceError
 from chainfield.problem import OnlinePass, Problem, move_back
 
-from .averaging import AveragedState, averages, check_averaging, restarts
-from .trainer import Float, Record, State, Trainer, Window, orders
+from .averaging import AveragedState, averages, check_averaging, pieces, restarts
+from .trainer import Float, Record, State, Trainer, Window, check_pace, orders
 
 # Paying the penalties costs a few passes over θ; it should not cost more than the steps in between.
 PAY = 64
@@ -57,6 +57,7 @@ class SGD(Trainer[OnlineState]):
     online: ClassVar[bool] = True
     handles_l1: ClassVar[bool] = True
     projects: ClassVar[bool] = True
+    handles_single: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = OnlineState
 
     def begin(self, problem: Problem, theta: Float) -> OnlineState:
@@ -81,7 +82,10 @@ class SGD(Trainer[OnlineState]):
         loss, mistakes = 0.0, 0
         sizes = np.minimum(self.batch_size, n - self.batch_size * np.arange(n_steps))
         shrink = 1.0 / (1.0 + 2.0 * problem.l2 * rates * sizes / n)
-        every = pay_interval(problem) if problem.l1 else n_steps
+        # Where parameters have steps of their own, each has its own share of the penalties: they are saved up as well.
+        shared = problem.chain.even
+        paying = bool(problem.l1) or bool(problem.l2 and not shared)
+        every = pay_interval(problem) if paying else n_steps
         for lo in range(0, n_steps, every):
             hi = min(lo + every, n_steps)
             if self.batch_size == 1:
@@ -89,7 +93,7 @@ class SGD(Trainer[OnlineState]):
                     state.theta,
                     order[lo:hi],
                     rates[lo:hi],
-                    shrink=shrink[lo:hi] if problem.l2 else None,
+                    shrink=shrink[lo:hi] if problem.l2 and shared else None,
                     lag=state.lag if averaging else None,
                     mass=state.mass if averaging else 0.0,
                 )
@@ -102,25 +106,23 @@ class SGD(Trainer[OnlineState]):
                     loss += value
                     mistakes += 1
                     if averaging:  # first: a step changes the parameters that the way back may read
-                        pullback(d, state.lag, -rates[step] * state.mass)
-                    pullback(d, state.theta, -rates[step])
-                    if problem.l2:
+                        pullback(d, state.lag, -rates[step] * state.mass, paced=True)
+                    pullback(d, state.theta, -rates[step], paced=True)
+                    if problem.l2 and shared:
                         state.theta *= shrink[step]
                         state.mass /= shrink[step]
                     if problem.project is not None:
                         move_back(problem.project, state.theta, state.lag if averaging else None, state.mass)
                     state.mass += 1.0
             state.clock += averaging * (hi - lo)
-            if problem.l1:
+            if paying:
                 share = (min(hi * self.batch_size, n) - lo * self.batch_size) / n
-                pay_l1(problem, state, float(rates[lo:hi].mean()) * share, averaging)
+                pay(problem, state, float(rates[lo:hi].mean()) * share, averaging)
         if not averaging:
             state.mass = 0.0
         state.iteration += 1
-        theta = self.parameters(state)
-        if not np.isfinite(theta).all():
-            raise DivergenceError(f"SGD ran away in pass {state.iteration}; use a smaller rate than {state.rate:g}.")
-        objective = loss + problem.penalty(theta)
+        check_pace(problem, state.theta, loss, f"SGD ran away in pass {state.iteration}", state.rate)
+        objective = loss + (problem.penalty(self.parameters(state)) if problem.l1 or problem.l2 else 0.0)
         if not problem.objective.smooth and mistakes == 0 and not (problem.l1 or problem.l2):
             state.done, state.reason = True, "every training sequence is right, by its margin"
         elif problem.objective.smooth and Window(5).update(state.history, objective, self.tol):
@@ -131,19 +133,31 @@ class SGD(Trainer[OnlineState]):
         """The average once there is one."""
         return state.average()
 
+    def finish(self, state: OnlineState) -> Float:
+        """The average takes the place of what was behind it."""
+        return state.settle()
+
 
 def pay_interval(problem: Problem) -> int:
     """How many steps go by between payments."""
     return max(PAY, problem.n_parameters // PARAMETERS_PER_STEP)
 
 
-def pay_l1(problem: Problem, state: OnlineState, rate: float, averaging: bool) -> None:
-    """A proximal step on the l1 penalty, for a sum of step sizes ``rate``."""
-    before = state.theta.copy() if averaging else None
-    shrunk = np.abs(state.theta) - problem.l1 * rate
-    np.multiply(np.sign(state.theta), np.maximum(shrunk, 0.0), out=state.theta)
-    if before is not None:
-        state.lag += state.mass * (state.theta - before)
+def pay(problem: Problem, state: OnlineState, rate: float, averaging: bool) -> None:
+    """A proximal step on the penalties, for a sum of step sizes ``rate``.
+
+    l2 is paid here only where parameters have steps of their own; else every step shrinks all of them alike.
+    """
+    chain = problem.chain
+    l2 = 0.0 if chain.even else problem.l2
+    for block, pace, counts in chain.step_blocks:
+        steps = rate * pace * counts
+        for part in pieces(block):
+            own = state.theta[part]
+            paid = np.sign(own) * np.maximum(np.abs(own) - problem.l1 * steps, 0.0) / (1.0 + 2.0 * l2 * steps)
+            if averaging:
+                state.lag[part] += state.mass * (paid - own)
+            own[...] = paid
 
 
 def calibrate(problem: Problem, theta: Float, seed: int, sample: int = 200) -> float:

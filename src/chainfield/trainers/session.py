@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from chainfield.errors import DivergenceError
 from chainfield.problem import Problem
 
 from .trainer import Float, State, Trainer
@@ -64,10 +65,10 @@ class Session:
         return cls(state_type.unpack(inner, plain["state"]), np.array(arrays["best"]), **own)
 
 
-def begin(trainer: Trainer[Any], problem: Problem, theta: Float) -> Session:
-    """A session before its first iteration."""
+def begin(trainer: Trainer[Any], problem: Problem, theta: Float, *, frugal: bool = False) -> Session:
+    """A session before its first iteration; ``frugal``: as for :func:`run`."""
     trainer.check(problem)
-    return Session(trainer.begin(problem, theta), theta.copy())
+    return Session(trainer.begin(problem, theta), theta[:0].copy() if frugal else theta.copy())
 
 
 def run(
@@ -79,19 +80,44 @@ def run(
     patience: int | None = None,
     watch: Callable[[Progress], None] | None = None,
     save: Callable[[Session], None] | None = None,
+    frugal: bool = False,
 ) -> Session:
     """Train to the end. A KeyboardInterrupt passes through, with the best parameters so far left in the session.
 
     With a development score the best parameters by it are kept, and training ends after ``patience`` iterations
-    without a better one; without it the latest parameters are the best.
+    without a better one; without it the latest parameters are the best. ``frugal``: without a development score no
+    copy of them is made before the end, so that an interrupted iteration counts as far as it went.
     """
+    try:
+        _iterate(trainer, problem, session, dev_score, patience, watch, save, frugal and dev_score is None)
+    except DivergenceError as error:
+        kept = f" The model of iteration {session.best_iteration} is kept." if session.history else ""
+        raise DivergenceError(f"{error}{kept}") from None
+    finally:
+        if frugal and dev_score is None and session.history:
+            session.best = trainer.finish(session.state)
+    session.reason = session.state.reason or f"the limit of {trainer.max_iter} iterations was reached"
+    return session
+
+
+def _iterate(
+    trainer: Trainer[Any],
+    problem: Problem,
+    session: Session,
+    dev_score: Callable[[Float], float] | None,
+    patience: int | None,
+    watch: Callable[[Progress], None] | None,
+    save: Callable[[Session], None] | None,
+    frugal: bool,
+) -> None:
+    """Iterate until the trainer is done, or should stop."""
     state = session.state
     while not state.done and state.iteration < trainer.max_iter:
         started = time.perf_counter()
         record = trainer.step(problem, state)
-        parameters = trainer.parameters(state)
         score = None
         if dev_score is not None:
+            parameters = trainer.parameters(state)
             score = dev_score(parameters)
             if score > session.best_score:
                 session.best_score, session.best_iteration = score, record.iteration
@@ -100,7 +126,8 @@ def run(
                 state.done = True
                 state.reason = f"the development score has not risen for {patience} iterations"
         else:
-            np.copyto(session.best, parameters)
+            if not frugal:
+                np.copyto(session.best, trainer.parameters(state))
             session.best_iteration = record.iteration
         session.seconds += time.perf_counter() - started
         progress = Progress(
@@ -117,5 +144,3 @@ def run(
             save(session)
         if watch is not None:
             watch(progress)
-    session.reason = state.reason or f"the limit of {trainer.max_iter} iterations was reached"
-    return session

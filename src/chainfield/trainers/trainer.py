@@ -10,10 +10,12 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from chainfield.errors import ConfigError
+from chainfield.errors import ConfigError, DivergenceError
 from chainfield.problem import Problem
 
 Float = NDArray[np.float64]
+# A pass whose loss is so many times that of a model which knows nothing has not learned, however it goes on.
+RUN_AWAY = 10.0
 
 
 @dataclass
@@ -62,6 +64,8 @@ class Trainer(ABC, Generic[S]):
     handles_l1: ClassVar[bool] = False
     #: Whether it calls ``problem.project`` after every step.
     projects: ClassVar[bool] = False
+    #: Whether single precision is enough for it.
+    handles_single: ClassVar[bool] = False
     state_type: ClassVar[type[State]]
     max_iter: int
 
@@ -75,6 +79,11 @@ class Trainer(ABC, Generic[S]):
             )
         if problem.l1 > 0 and not self.handles_l1:
             raise ConfigError(f'{name} cannot handle l1 > 0; use trainer="owlqn", "sgd", "adam", "rprop" or "auto".')
+        if problem.chain.dtype != "float64" and not self.handles_single:
+            raise ConfigError(
+                f'{name} needs dtype="float64": it compares objectives that hardly differ; for "float32" use '
+                'trainer="sgd", "averaged" or "adam".'
+            )
 
         if problem.project is not None and not self.projects:
             raise ConfigError(
@@ -93,6 +102,22 @@ class Trainer(ABC, Generic[S]):
     def parameters(self, state: S) -> Float:
         """The parameters to use if training stopped now (an average, for trainers that average)."""
         return state.theta
+
+    def finish(self, state: S) -> Float:
+        """The same when training is over, for good: the state may be used up, to spare memory."""
+        return self.parameters(state)
+
+
+def check_pace(problem: Problem, theta: Float, loss: float, what: str, rate: float) -> None:
+    """Refuse to go on after a pass in which steps were too large."""
+    if not np.isfinite(theta.sum()):
+        raise DivergenceError(f"{what}: the parameters are not finite any more; use a smaller step than {rate:g}.")
+    lengths = np.diff(problem.batch.offsets)
+    guessing = float(problem.targets.weight @ lengths) * np.log(max(problem.chain.space.n_states, 2))
+    if problem.objective.smooth and not loss <= RUN_AWAY * guessing:
+        raise DivergenceError(
+            f"{what}: its loss is {loss / guessing:.0f} times that of guessing; use a smaller step than {rate:g}."
+        )
 
 
 def orders(seed: int, iteration: int, n: int) -> NDArray[np.int64]:

@@ -1,0 +1,338 @@
+"""A pass of stochastic training over chains with hidden units: score, infer, and step, one sequence after the other.
+
+What belongs to a sequence stays in the innermost caches: inputs of units (a matrix product, or gathered rows), scores
+of all rows, one inference, and the way back, which touches only the rows of positions that have a gradient, and of
+weights only those of their features. θ may be single precision in memory; all arithmetic but the matrix product is
+double.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .bundles import aligned, padded, spread
+from .hidden_units import add_row, any_of, gather_units, pack, pull_units, scatter_units, score_units, side_by_side
+from .jit import inner, kernel, part
+from .linear_chain import move_edges, read_edges, side
+from .sum import make_work, prepare_edges
+from .vector import LANES, fma, get, load, load_part, put, splat, store, store_part
+
+# Vectors of weights that are worked on side by side.
+BESIDE = 4
+
+
+class Inputs(NamedTuple):
+    """What units read: numbers (N, D), or features of positions; the other kind is empty."""
+
+    dense: Any  # (N, D)
+    indptr: Any
+    indices: Any
+    values: Any
+
+
+class Layout(NamedTuple):
+    """Where the parameters of the units lie in θ, and their relative steps."""
+
+    n_inputs: int
+    n_units: int
+    input: int  # (D, H)
+    unit: int  # (H,)
+    output: int  # (R, H)
+    row: int  # (R,)
+    input_pace: float
+    unit_pace: float
+    output_pace: float
+    row_pace: float
+
+
+@inner
+def add_four(s0: Any, s1: Any, s2: Any, s3: Any, step: float, weight: Any, o: int) -> None:
+    """weight[o:o+32] += step · four vectors."""
+    many = splat(step)
+    store(weight, o, fma(s0, many, load(weight, o)))
+    store(weight, o + LANES, fma(s1, many, load(weight, o + LANES)))
+    store(weight, o + 2 * LANES, fma(s2, many, load(weight, o + 2 * LANES)))
+    store(weight, o + 3 * LANES, fma(s3, many, load(weight, o + 3 * LANES)))
+
+
+@part
+def move_dense(
+    x: Any, first: int, n: int, d_a: Any, width: int, n_units: int, step: float, weight: Any, w: int, lag_step: float,
+    lag: Any, which: Any, value: Any, chosen: Any,
+) -> None:  # fmt: skip
+    """weight += step · xᵀ d_a, and the same for the lag (if it is not empty); positions without a gradient are free."""
+    m = 0
+    for t in range(n):
+        if any_of(d_a, t * width, width):
+            which[m] = t
+            m += 1
+    for f in range(x.shape[1]):
+        k = 0
+        for i in range(m):
+            number = x[first + which[i], f]
+            if number != 0.0:
+                value[k] = number
+                chosen[k] = which[i]
+                k += 1
+        if k == 0:
+            continue
+        o = w + f * n_units
+        c = 0
+        while c + BESIDE * LANES <= n_units:
+            s0, s1, s2, s3 = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
+            for i in range(k):
+                number_i = splat(get(value, i))
+                at = get(chosen, i) * width + c
+                s0 = fma(number_i, load(d_a, at), s0)
+                s1 = fma(number_i, load(d_a, at + LANES), s1)
+                s2 = fma(number_i, load(d_a, at + 2 * LANES), s2)
+                s3 = fma(number_i, load(d_a, at + 3 * LANES), s3)
+            add_four(s0, s1, s2, s3, step, weight, o + c)
+            if len(lag) > 0:
+                add_four(s0, s1, s2, s3, lag_step, lag, o + c)
+            c += BESIDE * LANES
+        while c < n_units:
+            s = splat(0.0)
+            for i in range(k):
+                s = fma(splat(get(value, i)), load(d_a, get(chosen, i) * width + c), s)
+            here = min(LANES, n_units - c)
+            store_part(weight, o + c, here, fma(s, splat(step), load_part(weight, o + c, here, 0.0)))
+            if len(lag) > 0:
+                store_part(lag, o + c, here, fma(s, splat(lag_step), load_part(lag, o + c, here, 0.0)))
+            c += LANES
+
+
+@part
+def contrast(
+    graph: Any, known: Any, s: int, at: int, n: int, n_rows: int, nodes: Any, edges: Any, use_max: bool, shift: float,
+    work: Any, logs: Any, states: Any, path_edges: Any, others: Any, d_nodes: Any, d_edges: Any,
+) -> tuple[float, float]:  # fmt: skip
+    """Both sides of a contrast, free and clamped; weight · (free posterior - clamped posterior) into the gradients.
+
+    nodes (n, padded R) flat; the gradients hold zeros before.
+    """
+    width = padded(n_rows)
+    longest = len(nodes) // width
+    node = nodes.reshape((longest, width))
+    d_node = d_nodes.reshape((longest, width))
+    edge, d_edge = edges.reshape((1, len(edges))), d_edges.reshape((1, len(edges)))
+    yes = np.bool_(True)
+    weight = known.weight[s]
+    below = 0.0
+    if known.has_path:
+        for t in range(n):
+            r = graph.row_of[known.states[at + t]]
+            below += node[t, r]
+            d_node[t, r] -= weight
+            if t > 0:
+                e = known.edges[at + t]
+                below += edges[e]
+                d_edges[e] -= weight
+    else:
+        clamped = others.reshape((longest, width))
+        for t in range(n):
+            for r in range(n_rows):
+                clamped[t, r] = node[t, r] if known.table[known.index[at + t], r] else -np.inf
+        below = side(
+            graph, clamped, others, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight, d_node,
+            d_nodes, d_edge, d_edges, yes,
+        )  # fmt: skip
+    if len(known.cost) > 0:
+        for t in range(n):
+            for r in range(n_rows):
+                node[t, r] += known.cost[known.index[at + t], r]
+    above = side(
+        graph, node, nodes, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node, d_nodes,
+        d_edge, d_edges, yes,
+    )  # fmt: skip
+    return above, below
+
+
+@inner
+def some_of(values: Any, n: int) -> bool:
+    """Whether any of the first n numbers is not 0."""
+    found = False
+    for i in range(n):
+        found = found or get(values, i) != 0.0
+    return found
+
+
+@part
+def fill_inputs(
+    data: Any, layout: Any, at: int, n: int, theta: Any, bias: Any, outcome: Any, a: Any, width: int
+) -> None:  # fmt: skip
+    """a(t, h) = b_h + w_h · x_t for n positions."""
+    n_units = layout.n_units
+    if data.dense.shape[1] > 0:
+        size = layout.n_inputs * n_units
+        weight = theta[layout.input : layout.input + size].reshape((layout.n_inputs, n_units))
+        np.dot(data.dense[at : at + n], weight, outcome[:n])
+        for t in range(n):
+            for h in range(n_units):
+                put(a, t * width + h, outcome[t, h] + get(bias, h))
+    else:
+        for t in range(n):
+            for h in range(n_units):
+                put(a, t * width + h, get(bias, h))
+        gather_units(
+            data.indptr, data.indices, data.values, at, n, theta[layout.input :], n_units, a, width
+        )  # fmt: skip
+
+
+@kernel
+def units_pass(
+    graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, use_max: bool, data: Any, layout: Any, places: Any,
+    known: Any, theta: Any, lag: Any, mass: float,
+) -> tuple[float, int, int, float]:  # fmt: skip
+    """Go through the sequences of ``order``: θ -= rate · pace · gradient after each; ``lag`` gathers what the average
+    of all iterates needs (see trainers.online; empty: no average).
+
+    Returns the loss, the number of updates, the sequence that failed (-1: none), and the new mass of the average.
+    """
+    n_units = layout.n_units
+    width = padded(n_units)
+    stride = padded(n_rows)
+    n_edges = len(graph.src)
+    longest = 0
+    for s in order:
+        longest = max(longest, offsets[s + 1] - offsets[s])
+    rows = side_by_side(longest)
+    summing = 0 if use_max else 1
+    work = make_work(graph, n_rows, longest, not use_max)
+    nodes, d_nodes = aligned(longest * stride), aligned(longest * stride)
+    others = aligned(0 if known.has_path else longest * stride)
+    edges, d_edges = np.empty(n_edges), np.zeros(n_edges)
+    states, path_edges = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    logs = aligned(graph.n_slots)
+    a, d_a = aligned(rows * width), aligned(rows * width)
+    v, d_v = aligned(n_rows * width), aligned(n_rows * width)
+    ea, ev = aligned(summing * rows * width), aligned(summing * n_rows * width)
+    is_dense = data.dense.shape[1] > 0
+    outcome = np.empty((longest if is_dense else 0, n_units), theta.dtype)
+    which, chosen, value = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest)
+    bias = theta[layout.unit : layout.unit + n_units].astype(np.float64)
+    output = theta[layout.output : layout.output + n_rows * n_units].reshape((n_rows, n_units))
+    pack(output, 1.0, v)
+    averaging = len(lag) > 0
+    loss, updates, failed, shift = 0.0, 0, -1, 0.0
+    stale = True
+    for step in range(len(order)):
+        s = order[step]
+        at = offsets[s]
+        n = offsets[s + 1] - at
+        if n == 0:
+            mass += 1.0
+            continue
+        fill_inputs(data, layout, at, n, theta, bias, outcome, a, width)
+        for t in range(n):
+            for r in range(stride):
+                put(nodes, t * stride + r, theta[layout.row + r] if r < n_rows else 0.0)
+                put(d_nodes, t * stride + r, 0.0)
+            if len(known.shift) > 0:
+                for r in range(n_rows):
+                    nodes[t * stride + r] += known.shift[r]
+        way = score_units(a, n, n_units, use_max, v, n_rows, ea, ev, nodes, stride)
+        if places.start >= 0:
+            for r in range(n_rows):
+                nodes[r] += theta[places.start + r]
+                nodes[(n - 1) * stride + r] += theta[places.end + r]
+        if stale:
+            read_edges(places, theta, 1.0, edges)
+            if use_max:
+                spread(graph, edges, np.int64(0), 0.0, -np.inf, np.bool_(True), logs, logs[:0])
+            else:
+                shift = prepare_edges(graph, edges, work)
+            stale = False
+        for e in range(n_edges):
+            put(d_edges, e, 0.0)
+        above, below = contrast(
+            graph, known, s, at, n, n_rows, nodes, edges, use_max, shift, work, logs, states, path_edges, others,
+            d_nodes, d_edges,
+        )  # fmt: skip
+        if not (np.isfinite(above) and np.isfinite(below)):
+            loss = above if np.isfinite(below) else below
+            failed = s
+            break
+        loss += known.weight[s] * (above - below)
+        moved = not use_max or some_of(d_nodes, n * stride)
+        if moved or some_of(d_edges, n_edges):
+            updates += 1
+            rate = rates[step]
+            late = rate * mass
+            move_edges(places, d_edges, rate, theta)
+            if averaging:
+                move_edges(places, d_edges, late, lag)
+            stale = True
+        if moved:
+            pull_units(way, a, n, n_units, v, n_rows, ea, ev, d_nodes, stride, d_a, d_v)
+            move_ends(places, n, n_rows, stride, d_nodes, rate, theta)
+            if averaging:
+                move_ends(places, n, n_rows, stride, d_nodes, late, lag)
+            move_units(
+                data, layout, at, n, n_rows, d_nodes, stride, d_a, width, rate, theta, bias, late, lag, which, value,
+                chosen,
+            )  # fmt: skip
+            move_outputs(layout, n_rows, width, rate, v, d_v, late, lag)
+        mass += 1.0
+    for h in range(n_units):
+        theta[layout.unit + h] = bias[h]
+    for r in range(n_rows):
+        for h in range(n_units):
+            output[r, h] = v[r * width + h]
+    return loss, updates, failed, mass
+
+
+@part
+def move_ends(places: Any, n: int, n_rows: int, stride: int, d: Any, rate: float, into: Any) -> None:
+    """The first and the last row of a sequence."""
+    if places.start >= 0:
+        for r in range(n_rows):
+            into[places.start + r] -= rate * d[r]
+            into[places.end + r] -= rate * d[(n - 1) * stride + r]
+
+
+@part
+def move_units(
+    data: Any, layout: Any, at: int, n: int, n_rows: int, d: Any, stride: int, d_a: Any, width: int, rate: float,
+    theta: Any, bias: Any, late: float, lag: Any, which: Any, value: Any, chosen: Any,
+) -> None:  # fmt: skip
+    """What belongs to rows and units by themselves, and what leads from features to units."""
+    n_units = layout.n_units
+    averaging = len(lag) > 0
+    for t in range(n):
+        for r in range(n_rows):
+            if d[t * stride + r] != 0.0:
+                theta[layout.row + r] -= rate * layout.row_pace * d[t * stride + r]
+                if averaging:
+                    lag[layout.row + r] -= late * layout.row_pace * d[t * stride + r]
+        if any_of(d_a, t * width, width):
+            add_row(d_a, t * width, -rate * layout.unit_pace, n_units, bias, np.int64(0))
+            if averaging:
+                add_row(d_a, t * width, -late * layout.unit_pace, n_units, lag, layout.unit)
+    pace, late_pace = -rate * layout.input_pace, -late * layout.input_pace
+    if data.dense.shape[1] > 0:
+        move_dense(
+            data.dense, at, n, d_a, width, n_units, pace, theta, layout.input, late_pace, lag, which, value, chosen
+        )  # fmt: skip
+    else:
+        entries = (data.indptr, data.indices, data.values)
+        scatter_units(*entries, at, n, d_a, width, pace, n_units, theta[layout.input :])
+        if averaging:
+            scatter_units(*entries, at, n, d_a, width, late_pace, n_units, lag[layout.input :])
+
+
+@part
+def move_outputs(layout: Any, n_rows: int, width: int, rate: float, v: Any, d_v: Any, late: float, lag: Any) -> None:
+    """What leads from units to rows; the gradient is left at zero for the next sequence."""
+    zero = splat(0.0)
+    n_units = layout.n_units
+    for r in range(n_rows):
+        if not any_of(d_v, r * width, width):
+            continue
+        add_row(d_v, r * width, -rate * layout.output_pace, n_units, v, r * width)
+        if len(lag) > 0:
+            add_row(d_v, r * width, -late * layout.output_pace, n_units, lag, layout.output + r * n_units)
+        for c in range(0, width, LANES):
+            store(d_v, r * width + c, zero)
