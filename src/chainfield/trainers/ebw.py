@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError
 from chainfield.generative.counts import Counts, expected_counts
@@ -28,8 +29,10 @@ from chainfield.states import StateSpace
 
 from .trainer import Float, Record, State, Trainer
 
-Int = np.ndarray
+Int = NDArray[np.int64]
 TRIALS = 12  # doublings of the constants before it is said that nothing is left to gain
+DOUBLINGS = 100  # a constant that is large enough leaves everything as it was, so the search ends long before
+SMALLEST = 1e-3  # of a constant: what is never met stays as it is
 
 
 @dataclass
@@ -119,30 +122,28 @@ def extend(
     variance = old.variance / emission.spread**2
     zeroth = (num.occupancy - den.occupancy)[..., None]
     first, second = num.first - den.first, num.second - den.second
-    d = factor * den.occupancy[..., None] + 1e-3
-    for _ in range(200):
+
+    def moved(d: Float) -> tuple[Float, Float, Float]:
         total = zeroth + d
-        with np.errstate(divide="ignore", invalid="ignore"):
-            new_mean = (first + d * mean) / total
-            new_variance = (second + d * (variance + mean**2)) / total - new_mean**2
-        bad = ~((total > 0) & (new_variance > restraint.floor)).all(axis=-1, keepdims=True)
-        bad &= d < 1e12 * (1.0 + np.abs(zeroth))
-        if not bad.any():
+        safe = np.where(total > 0.0, total, 1.0)
+        new_mean = (first + d * mean) / safe
+        return total, new_mean, (second + d * (variance + mean**2)) / safe - new_mean**2
+
+    wanted = factor * den.occupancy[..., None] + SMALLEST
+    d = wanted
+    for _ in range(DOUBLINGS):
+        total, _, new_variance = moved(d)
+        fits = ((total > 0.0) & (new_variance > 0.0)).all(axis=-1, keepdims=True)
+        if fits.all():
             break
-        d = np.where(bad, 1.1 * d, d)
-    else:
-        bad = ~((total > 0) & (new_variance > restraint.floor)).all(axis=-1, keepdims=True)
-    # Twice what the constraints need; a variance that stood at its floor before stays there.
-    least = np.where(d > factor * den.occupancy[..., None] + 1e-3, 2.0 * d, d)
-    total = zeroth + least
-    new_mean = (first + least * mean) / total
-    new_variance = np.maximum((second + least * (variance + mean**2)) / total - new_mean**2, restraint.floor)
-    keep = ~((total > 0) & np.isfinite(new_mean).all(axis=-1, keepdims=True))
+        d = np.where(fits, d, 2.0 * d)
+    _, new_mean, new_variance = moved(np.where(d > wanted, 2.0 * d, d))
+    new_variance = np.maximum(new_variance, restraint.floor)
     start, end, move, weight = extend_probabilities(num, den, old, space, restraint.ends, factor)
     return HMM(
         weight,
-        np.where(keep, old.mean, emission.centre + emission.spread * new_mean),
-        np.where(keep, old.variance, emission.spread**2 * new_variance),
+        emission.centre + emission.spread * new_mean,
+        emission.spread**2 * new_variance,
         start,
         end,
         move,
@@ -179,5 +180,5 @@ def _grown(num: Float, den: Float, old: Float, group: Int, n_groups: int, factor
     needed = np.where(old > 0, -gain / np.where(old > 0, old, 1.0), 0.0)
     least = np.zeros(n_groups)
     np.maximum.at(least, group, needed)
-    constant = np.maximum(2.0 * least, factor * np.bincount(group, weights=den, minlength=n_groups)) + 1e-3
+    constant = np.maximum(2.0 * least, factor * np.bincount(group, weights=den, minlength=n_groups)) + SMALLEST
     return np.where(old > 0, gain + constant[group] * old, 0.0)
