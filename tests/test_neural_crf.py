@@ -20,6 +20,7 @@ from chainfield.problem import Problem  # noqa: E402
 from chainfield.scorers import Boundary, Chain, Neural, Transition, low_rank  # noqa: E402
 from chainfield.states import partitioned  # noqa: E402
 from chainfield.tasks import Tagging  # noqa: E402
+from test_commands import run  # noqa: E402
 
 SMALL = {"word_dim": 6, "char_dim": 4, "char_hidden": 3, "hidden": 8, "context_hidden": 5, "n_jobs": 1}
 NAMES = ["Anna", "Bert", "Cleo", "Dora", "Emil"]
@@ -286,3 +287,39 @@ def test_a_network_of_another_space_is_refused(tmp_path):
     fitted.save(tmp_path / "m.cf")
     with pytest.raises(ModelFileError, match="the number of rows of the network does not fit the rest of the model"):
         chainfield.load(tmp_path / "m.cf")
+
+
+# ---- command line ------------------------------------------------------------------------------------------------
+
+
+def test_trained_and_used_on_the_command_line(tmp_path):
+    data = write(
+        tmp_path / "d.txt",
+        "\n\n".join(
+            "\n".join(f"{w} x {label}" for w, label in zip(words, labels, strict=True))
+            for words, labels in zip(X, Y, strict=True)
+        )
+        + "\n",
+    )
+    vectors = write(tmp_path / "v.txt", "anna 1 2\nparis 3 4\n")
+    options = ["--model", "neural", "--states", "2", "--rank", "2", "--vectors", str(vectors), "--max-iter", "2"]
+    path = tmp_path / "m.cf"
+    result = run("train", str(data), str(path), *options, "--dev", str(data), "--patience", "3", "--chars", "cnn")
+    assert result.code == 0, result.stderr
+    assert "best development score" in result.stderr
+    loaded = chainfield.load(path)
+    assert (loaded.states_per_label, loaded.rank, loaded.chars) == (2, 2, "cnn")
+    assert run("tag", str(path), str(data), "--marginals").code == 0
+    assert run("evaluate", str(path), str(data)).code == 0
+    assert "NeuralCRF" in run("show", str(path)).stdout
+    assert run("show", str(path), "--states", str(data)).code == 0
+    for extra, message in (
+        (["--objective", "perceptron"], "--objective has no effect with --model neural"),
+        (["--template", "t"], "--template has no effect with --model neural"),
+        (["--states", "0"], "states_per_label is 0"),
+        (["--vectors", str(tmp_path / "none.txt")], "none.txt"),
+    ):
+        refused = run("train", str(data), str(tmp_path / "n.cf"), "--model", "neural", *extra)
+        assert refused.code != 0
+        assert message in refused.stderr
+    assert "no effect with --model linear" in run("train", str(data), str(tmp_path / "n.cf"), "--chars", "cnn").stderr

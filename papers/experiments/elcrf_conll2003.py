@@ -82,6 +82,7 @@ EXPERIMENT = Experiment(
         "GloVe vectors of 50 dimensions, in place of skip-n-gram vectors of 100; all words of the vector file are "
         "known, also those that only the test data have",
         "at most 60 passes with early stopping after 8, in place of 200",
+        "seconds are wall time beside other work on the same two cores, with pauses: they are no measurement of speed",
         "words and characters as in Lample et al. (2016); their number of hidden units is not given in the paper",
     ),
     subset="600 training sentences and two passes, so that no figure compares",

@@ -32,7 +32,7 @@ def check_number(
 ) -> None:
     """Refuse a setting that is no number, or too small; ``strict``: it must be above ``low``."""
     value: Any = getattr(model, name)
-    if value is None and optional:
+    if (value is None and optional) or (value == "auto" and name in getattr(model, "choosable", ())):
         return
     fits = isinstance(value, kinds) and not isinstance(value, bool) and np.isfinite(float(value))
     if not fits or value < low or (strict and value == low):
