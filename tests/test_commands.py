@@ -844,7 +844,7 @@ def test_choices_are_those_of_the_library() -> None:
     assert choices["decoder"] == list(DECODERS)
 
 
-@pytest.mark.parametrize("model", ["empirical", "memm", "hidden-unit"])
+@pytest.mark.parametrize("model", ["empirical", "memm", "hidden-unit", "latent"])
 def test_other_models_are_trained_and_used_alike(model: str, tiny: Path) -> None:
     result = run("train", "tiny.txt", "m.cf", "--model", model)
     assert result.code == 0, result.stderr
@@ -856,10 +856,26 @@ def test_other_models_are_trained_and_used_alike(model: str, tiny: Path) -> None
     assert run("evaluate", "m.cf", "tiny.txt").code == 0
     shown = run("show", "m.cf")
     assert shown.code == 0
-    names = {"empirical": "EmpiricalCRF", "memm": "MEMM", "hidden-unit": "HiddenUnitCRF"}
+    names = {"empirical": "EmpiricalCRF", "memm": "MEMM", "hidden-unit": "HiddenUnitCRF", "latent": "LatentCRF"}
     assert names[model] in shown.stdout
     assert ("hidden units" in shown.stdout) == (model == "hidden-unit")
     assert run("show", "m.cf", "--json").code == 0
+
+
+def test_latent_models_have_options_of_their_own(tiny: Path) -> None:
+    options = ["--states", '{"N": 3}', "--objective", "perceptron", "--order", "2", "--n-init", "2", "--max-iter", "3"]
+    result = run("train", "tiny.txt", "m.cf", "--model", "latent", *options, "--decoder", "latent-dynamic")
+    assert result.code == 0, result.stderr
+    model = load("m.cf")
+    assert (model.states_per_label, model.order, model.n_init, model.restart_every) == ({"N": 3}, 2, 2, "auto")
+    assert sum(getattr(state, "label", "") == "N" for state in model.states_) == 3
+    result = run("train", "tiny.txt", "m.cf", "--model", "latent", "--states", "many")
+    assert result.code != 0
+    assert "--states many: give a number" in result.stderr
+    result = run("train", "tiny.txt", "m.cf", "--states", "2")
+    assert "--states has no effect with --model linear" in result.stderr
+    result = run("train", "tiny.txt", "m.cf", "--model", "latent", "--restart-every", "0", "--objective", "perceptron")
+    assert "restart_every is 0" in result.stderr
 
 
 def test_counts_are_added_to_an_older_model(tiny: Path) -> None:

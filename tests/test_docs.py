@@ -247,6 +247,8 @@ COUNTED = {
     "exponential": chainfield.models.EmpiricalCRF("exponential", scheme="bio"),
     "memm": chainfield.models.MEMM(max_iter=3),
     "hidden-unit": chainfield.models.HiddenUnitCRF(4, max_iter=3, dtype="float32"),
+    "latent": chainfield.models.LatentCRF(max_iter=3),
+    "latent, low rank": chainfield.models.LatentCRF(rank=2, max_iter=3),
 }
 
 

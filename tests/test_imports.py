@@ -16,6 +16,7 @@ ROOT = Path(chainfield.__file__).parent
 ALLOWED: dict[str, str] = {
     "errors": "",
     "kernels": "",
+    "memory": "errors",
     "parallel": "errors",
     "spans": "errors",
     "data": "errors parallel kernels",
@@ -26,7 +27,7 @@ ALLOWED: dict[str, str] = {
     "torch": "errors states potentials inference",
     "features": "errors parallel kernels data",
     "statistics": "errors features",
-    "scorers": "errors kernels states potentials features torch",
+    "scorers": "errors memory kernels states potentials features torch",
     "objectives": "errors states potentials inference",
     "tasks": "errors states potentials",
     "counting": "errors data features tasks",
@@ -35,8 +36,8 @@ ALLOWED: dict[str, str] = {
     "trainers": "errors parallel kernels states potentials inference features scorers objectives problem generative",
     "fitted": "errors parallel spans states potentials inference features scorers tasks",
     "files": "errors states inference features scorers tasks problem trainers fitted",
-    "models": "errors parallel spans kernels data metrics states potentials inference features scorers objectives "
-    "tasks counting problem generative trainers fitted files torch",
+    "models": "errors memory parallel spans kernels data metrics states potentials inference features scorers "
+    "objectives tasks counting problem generative trainers fitted files torch",
     "audio": "errors",
     "plots": "errors",
     "commands": "errors parallel spans data metrics features trainers fitted files models",

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from .data.stream import stream_corpus
     from .features.template import load_template, parse_template
     from .metrics import evaluate
-    from .models import MEMM, EmpiricalCRF, HiddenCRF, HiddenUnitCRF, HMMClassifier, LinearCRF, NeuralCRF, load
+    from .models import (
+        MEMM,
+        EmpiricalCRF,
+        HiddenCRF,
+        HiddenUnitCRF,
+        HMMClassifier,
+        LatentCRF,
+        LinearCRF,
+        NeuralCRF,
+        load,
+    )
 
 # Names are imported when they are first used: ``import chainfield`` and ``chainfield --help`` stay instant.
 _WHERE = {
@@ -26,6 +36,7 @@ _WHERE = {
     "HMMClassifier": "chainfield.models",
     "HiddenCRF": "chainfield.models",
     "HiddenUnitCRF": "chainfield.models",
+    "LatentCRF": "chainfield.models",
     "LinearCRF": "chainfield.models",
     "NeuralCRF": "chainfield.models",
     "load": "chainfield.models",
@@ -43,6 +54,7 @@ __all__ = [
     "HMMClassifier",
     "HiddenCRF",
     "HiddenUnitCRF",
+    "LatentCRF",
     "LinearCRF",
     "NeuralCRF",
     "__version__",

@@ -32,6 +32,7 @@ from chainfield.scorers import (
     low_rank,
     seen_pairs,
 )
+from chainfield.scorers.groups import label_groups, n_groups
 from chainfield.states import (
     StateSpace,
     class_blocks,
@@ -119,11 +120,13 @@ LABELLINGS = {"full": full, "unknown": unknown, "sets": sets}
 
 
 def emissions(name: str, space: StateSpace, batch: Batch, clamp: Clamp) -> tuple[Scorer, ...]:
-    rows = space.n_rows
+    rows, groups = space.n_rows, label_groups(space)
     parts: dict[str, Callable[[], Scorer]] = {
         "all pairs": lambda: SparseLinear(all_pairs(N_FEATURES, rows), rows),
         "seen pairs": lambda: SparseLinear(seen_pairs(batch.sparse, clamp.table, clamp.index), rows),
         "dense": lambda: DenseLinear(N_COLUMNS, rows),
+        "shared pairs": lambda: SparseLinear(all_pairs(N_FEATURES, rows + n_groups(groups)), rows, groups),
+        "shared dense": lambda: DenseLinear(N_COLUMNS, rows, groups),
         "boundary": lambda: Boundary(rows),
         "mixture": lambda: GaussianMixture(N_COLUMNS, rows, 2, CENTRE, SPREAD),
         "flat mixture": lambda: GaussianMixture(N_COLUMNS, rows, 3, CENTRE, SPREAD, sharpness=0.4),
@@ -146,6 +149,8 @@ EMISSIONS = (
     "all pairs + dense + boundary",
     "units + boundary",
     "sparse units",
+    "shared pairs + boundary",
+    "shared pairs + shared dense",
 )
 # In fewer combinations: they are tested with every space, transition and objective, not with all of these at once.
 MIXTURES = ("mixture", "flat mixture + boundary", "moments + all pairs", "gaussians + boundary")
@@ -166,6 +171,7 @@ def transitions(name: str, space: StateSpace, rng: np.random.Generator) -> tuple
         "some": lambda: Transition(compact_ties(keep, space.edge_row)),
         "low rank": lambda: low_rank(space, 2),
         "triples": lambda: Transition(own, name="transition2"),
+        "triple features": lambda: EdgeFeatures(all_pairs(N_EDGE_FEATURES, space.n_edges), own, name="triple_features"),
         "edge features": lambda: EdgeFeatures(all_pairs(N_EDGE_FEATURES, space.n_edge_rows), space.edge_row),
         "seen edge features": lambda: EdgeFeatures(
             seen_pairs(
@@ -190,6 +196,8 @@ TRANSITIONS = (
     "edge features",
     "free + seen edge features",
     "some + edge features",
+    "tied + triples + low rank",
+    "low rank + edge features + triple features",
 )
 
 
@@ -234,11 +242,14 @@ def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch, how: str = "s
     node, edge = np.zeros((batch.n_positions, space.n_rows)), np.zeros((batch.n_positions, space.n_edges))
     for scorer in chain.scorers:
         if isinstance(scorer, SparseLinear):
-            node += _slow_pairs(batch.sparse, scorer.pairs, views[f"{scorer.name}.weight"], space.n_rows)
+            weight = views[f"{scorer.name}.weight"]
+            node += _slow_groups(_slow_pairs(batch.sparse, scorer.pairs, weight, scorer.n_columns), scorer)
         elif isinstance(scorer, DenseLinear):
             weight = views[f"{scorer.name}.weight"]
+            wide = np.zeros((batch.n_positions, weight.shape[1]))
             for t, c in itertools.product(range(batch.n_positions), range(N_COLUMNS)):
-                node[t] += batch.dense[t, c] * weight[c]
+                wide[t] += batch.dense[t, c] * weight[c]
+            node += _slow_groups(wide, scorer)
         elif isinstance(scorer, HiddenUnits):
             node += _slow_units(scorer, {k: views[f"{scorer.name}.{k}"] for k in scorer.shapes()}, batch, how)
         elif isinstance(scorer, Boundary):
@@ -255,9 +266,13 @@ def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch, how: str = "s
         elif isinstance(scorer, Transition):
             for e, tie in enumerate(scorer.tie):
                 edge[:, e] += views[f"{scorer.name}.weight"][tie] if tie >= 0 else 0.0
+        elif isinstance(scorer, LowRankTransition):
+            u, v = (views[f"{scorer.name}.{name}"] for name in "UV")
+            for e, (a, b) in enumerate(zip(space.src, space.dst, strict=True)):
+                edge[:, e] += sum(u[a, i] * v[space.row_of[b], i] for i in range(scorer.rank))
         else:
             weight = views[f"{scorer.name}.weight"]
-            rows = _slow_pairs(batch.edges, scorer.pairs, weight, space.n_edge_rows)
+            rows = _slow_pairs(batch.edges, scorer.pairs, weight, int(scorer.edge_row.max(initial=-1)) + 1)
             for e, row in enumerate(scorer.edge_row):
                 edge[:, e] += rows[:, row]
     return Potentials(node, edge, batch.offsets)
@@ -304,6 +319,14 @@ def _slow_units(units: HiddenUnits, params: dict[str, np.ndarray], batch: Batch,
             energies.append(energy)
         scores[t, r] = enumeration.log_sum(energies) if how == "sum" else max(energies)
     return scores
+
+
+def _slow_groups(wide: np.ndarray, scorer) -> np.ndarray:
+    rows = wide[:, : scorer.n_rows].copy()
+    for r, g in enumerate(scorer.group_of.tolist()):
+        if g >= 0:
+            rows[:, r] += wide[:, scorer.n_rows + g]
+    return rows
 
 
 def _slow_pairs(sparse, pairs, weight, n_rows) -> np.ndarray:

@@ -13,7 +13,7 @@ import click
 
 from .options import check_output, jobs, reading, reading_arguments
 
-_MODELS = ["linear", "empirical", "memm", "neural", "hmm", "hcrf", "hidden-unit"]
+_MODELS = ["linear", "latent", "empirical", "memm", "neural", "hmm", "hcrf", "hidden-unit"]
 _SEQUENCES = ("hmm", "hcrf")  # models that label whole sequences, from arrays
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise", "pseudolikelihood"]
 _TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "em", "ebw"]
@@ -66,10 +66,14 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--forbid", multiple=True, metavar="FROM,TO", help="Forbid a transition; may be repeated.")
 @click.option("--class-weight", help='"balanced", or JSON such as \'{"B-PER": 2}\'.')
 @click.option("--decoder", type=click.Choice(_DECODERS), help="How tag decodes.  [default: viterbi; as in training]")
+@click.option("--no-shared-labels", is_flag=True, help="Latent: weights for states only, none for whole labels.")
+@click.option("--triple-features", is_flag=True, help="Latent, --order 2: features of transitions with state triples.")
+@click.option("--n-init", type=int, help="Latent: random starts, of which the best is kept.")
+@click.option("--start-scale", type=float, help="Latent: deviation of the random weights that training starts from.")
 @click.option("--oov", type=click.Choice(_OOV), default="empirical", show_default=True, help="Empirical: unseen words.")
 @click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
-@click.option("--states", type=int, default=1, show_default=True, help="Neural: hidden states of each label.")
-@click.option("--rank", type=int, help="Neural: rank of the transition scores.  [default: full]")
+@click.option("--states", help="Latent, neural: hidden states of each label; latent: also JSON such as '{\"O\": 3}'.")
+@click.option("--rank", type=int, help="Latent, neural: rank of the transition scores.  [default: full]")
 @click.option("--vectors", type=click.Path(), help="Neural: file of word vectors to start from.")
 @click.option("--chars", type=click.Choice(_CHARS), default="lstm", show_default=True, help="Neural: reads characters.")
 @click.option("--context", type=click.Choice(_CONTEXTS), default="none", show_default=True, help="Neural: reads words.")
@@ -207,8 +211,24 @@ def _estimator(options: dict[str, Any]) -> Any:
         "forbidden": forbidden or None,
         "class_weight": weight,
         "dtype": "float32" if options["single"] else "float64",
+        "share_labels": not options["no_shared_labels"],
     }
+    if "states_per_label" in settings:
+        settings["states_per_label"] = _states(options["states"])
     return MODELS[options["model"]](**settings, **{name: value for name, value in own.items() if name in known})
+
+
+def _states(given: str) -> Any:
+    """A number, or a dict from labels to numbers."""
+    from chainfield.errors import ConfigError
+
+    try:
+        states = json.loads(given)
+    except ValueError:
+        states = None
+    if not isinstance(states, int | dict):
+        raise ConfigError(f"--states {given}: give a number, or a JSON object of labels and numbers.")
+    return states
 
 
 # Options that are settings of models as they stand; the names of the settings.
@@ -220,6 +240,7 @@ _SETTINGS = {
             "average_from", "restart_every", "patience", "min_count", "all_features", "scheme", "decoder", "oov",
             "rank", "vectors", "chars", "context", "dropout",
             "hidden_units", "pretraining",
+            "triple_features", "n_init", "start_scale",
         )
     },
     "states": "states_per_label",
@@ -234,6 +255,7 @@ _NEED = {
     "order": "order",
     "seen_transitions": "all_transitions",
     "no_boundary": "boundary",
+    "no_shared_labels": "share_labels",
     "class_weight": "class_weight",
     "dev": "max_iter",
     "resume": "max_iter",

@@ -61,7 +61,7 @@ def feature_weights(model: FittedModel) -> Iterator[tuple[str, Any, float]]:
     rows = row_names(model.chain.space, model.task.labels)
     for scorer in model.chain.emissions:
         for feature, row, weight in scorer.weights("position", model.own(scorer), model.features):
-            yield feature, rows[row], weight
+            yield feature, rows[row] if row >= 0 else model.task.labels[-1 - row], weight
 
 
 def edge_scores(model: FittedModel) -> NDArray[np.float64]:

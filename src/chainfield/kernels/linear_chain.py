@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bundles import aligned, padded, spread
+from .bundles import aligned, spread
 from .jit import inner, kernel, part
 from .logspace import log_backward, log_forward
 from .max import best_path
@@ -29,10 +29,9 @@ class Places(NamedTuple):
     start: int
     end: int
     plain: bool  # transition weights are edges, in their order
-    tie: Any  # (E,) transition weight of an edge, -1: none
-    transition: int
-    tie2: Any  # the same for a second set of transition weights
-    transition2: int
+    tie: Any  # (T, E) transition weight of an edge in each of T sets, -1: none
+    transition: Any  # (T,) where a set begins
+    group_of: Any  # (R,) the group of rows that a row belongs to, -1: none; empty: there are no groups
 
 
 class Known(NamedTuple):
@@ -67,16 +66,18 @@ class Kept(NamedTuple):
 def read_edges(places: Any, rest: Any, factor: float, edges: Any) -> None:
     """edges[e] = the sum of its transition weights."""
     if places.plain:
+        first = places.transition[0]
         for e in range(len(edges)):
-            put(edges, e, factor * get(rest, places.transition + e))
+            put(edges, e, factor * get(rest, first + e))
         return
     for e in range(len(edges)):
-        value = 0.0
-        if places.transition >= 0 and get(places.tie, e) >= 0:
-            value += get(rest, places.transition + get(places.tie, e))
-        if places.transition2 >= 0 and get(places.tie2, e) >= 0:
-            value += get(rest, places.transition2 + get(places.tie2, e))
-        put(edges, e, factor * value)
+        put(edges, e, 0.0)
+    for i in range(len(places.transition)):
+        first = places.transition[i]
+        tie = places.tie[i]
+        for e in range(len(edges)):
+            if get(tie, e) >= 0:
+                put(edges, e, get(edges, e) + factor * get(rest, first + get(tie, e)))
 
 
 @inner
@@ -110,20 +111,40 @@ def move(
 def move_edges(places: Any, d_edges: Any, rate: float, rest: Any) -> None:
     """The same for transitions alone."""
     if places.plain:
+        first = places.transition[0]
         for e in range(len(d_edges)):
-            p = places.transition + e
-            put(rest, p, get(rest, p) - rate * get(d_edges, e))
+            put(rest, first + e, get(rest, first + e) - rate * get(d_edges, e))
         return
-    if places.transition >= 0:
+    for i in range(len(places.transition)):
+        first = places.transition[i]
+        tie = places.tie[i]
         for e in range(len(d_edges)):
-            if get(places.tie, e) >= 0:
-                p = places.transition + get(places.tie, e)
+            if get(tie, e) >= 0:
+                p = first + get(tie, e)
                 put(rest, p, get(rest, p) - rate * get(d_edges, e))
-    if places.transition2 >= 0:
-        for e in range(len(d_edges)):
-            if get(places.tie2, e) >= 0:
-                p = places.transition2 + get(places.tie2, e)
-                put(rest, p, get(rest, p) - rate * get(d_edges, e))
+
+
+@inner
+def add_groups(group_of: Any, n_rows: int, n: int, width: int, nodes: Any) -> None:
+    """Rows += their groups, whose scores lie behind those of the rows."""
+    for t in range(n):
+        o = t * width
+        for r in range(len(group_of)):
+            if get(group_of, r) >= 0:
+                put(nodes, o + r, get(nodes, o + r) + get(nodes, o + n_rows + get(group_of, r)))
+
+
+@inner
+def sum_groups(group_of: Any, n_rows: int, n: int, width: int, d: Any) -> None:
+    """Gradients of groups: the sums of those of their rows."""
+    for t in range(n if len(group_of) > 0 else 0):
+        o = t * width
+        for c in range(n_rows, width):
+            put(d, o + c, 0.0)
+        for r in range(len(group_of)):
+            if get(group_of, r) >= 0:
+                g = o + n_rows + get(group_of, r)
+                put(d, g, get(d, g) + get(d, o + r))
 
 
 @part
@@ -201,6 +222,9 @@ def linear_pass(
         n = offsets[s + 1] - at
         if n == 0:
             if moving:
+                if len(shrink) > 0:
+                    factor *= shrink[step]
+                    stale = True
                 mass += factor
             continue
         for t in range(n):
@@ -217,6 +241,7 @@ def linear_pass(
             many = splat(factor)
             for i in range(0, n * width, LANES):
                 store(nodes, i, mul(load(nodes, i), many))
+        add_groups(places.group_of, n_rows, n, width, nodes)
         if places.start >= 0:
             for r in range(n_rows):
                 nodes[r] += factor * theta.rest[places.start + r]
@@ -255,7 +280,7 @@ def linear_pass(
                 for r in range(n_rows):
                     clamped[t, r] = node[t, r] if known.table[known.index[at + t], r] else -np.inf
             below = side(
-                graph, clamped, others, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight,
+                graph, clamped, others, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight,
                 d_node, d_nodes, d_edge, d_edges, moving,
             )  # fmt: skip
         if len(known.cost) > 0:
@@ -263,7 +288,7 @@ def linear_pass(
                 for r in range(n_rows):
                     node[t, r] += known.cost[known.index[at + t], r]
         above = side(
-            graph, node, nodes, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node,
+            graph, node, nodes, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node,
             d_nodes, d_edge, d_edges, moving,
         )  # fmt: skip
         if not (np.isfinite(above) and np.isfinite(below)):
@@ -276,6 +301,7 @@ def linear_pass(
             wrong = some(d_nodes, np.int64(0), n * width)
             for e in range(n_edges if moving else 0):
                 wrong = wrong or get(d_edges, e) != 0.0
+        sum_groups(places.group_of, n_rows, n, width, d_nodes)
         if variances:
             for i in range(0, n * width, LANES):
                 p = load(d_nodes, i)
@@ -339,8 +365,9 @@ def add_expected(graph: Any, work: Any, d_edges: Any) -> None:
 
 @part
 def side(
-    graph: Any, node: Any, nodes: Any, edge: Any, edges: Any, n: int, use_max: bool, shift: float, work: Any, logs: Any,
-    states: Any, path_edges: Any, weight: float, d_node: Any, d_nodes: Any, d_edge: Any, d_edges: Any, moving: bool,
+    graph: Any, node: Any, nodes: Any, width: int, edge: Any, edges: Any, n: int, use_max: bool, shift: float,
+    work: Any, logs: Any, states: Any, path_edges: Any, weight: float, d_node: Any, d_nodes: Any, d_edge: Any,
+    d_edges: Any, moving: bool,
 ) -> float:  # fmt: skip
     """One side of a contrast: its value, and weight · its posterior or path added to the gradients.
 
@@ -349,7 +376,6 @@ def side(
     # Constants in a call would be types of their own, and compile these functions once more.
     zero = np.int64(0)
     no = np.bool_(False)
-    width = padded(work.n_rows)
     if use_max:
         value = best_path(graph, nodes, width, edges, no, zero, n, logs, work.alpha, work.acc, states, path_edges, zero)
         if np.isfinite(value):

@@ -10,6 +10,7 @@ from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .hidden_crf import HiddenCRF
 from .hidden_unit_crf import HiddenUnitCRF
 from .hmm_classifier import HMMClassifier
+from .latent_crf import LatentCRF
 from .linear_crf import LinearCRF
 from .loading import MODELS, load
 from .memm import MEMM
@@ -29,6 +30,7 @@ __all__ = [
     "HMMClassifier",
     "HiddenCRF",
     "HiddenUnitCRF",
+    "LatentCRF",
     "LinearCRF",
     "NeuralCRF",
     "SequenceModel",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,13 @@ from chainfield.scorers import (
     all_pairs,
     arrange,
     compact_ties,
+    low_rank,
     seen_pairs,
 )
+from chainfield.scorers.groups import NO_GROUPS, label_groups, n_groups, old_columns
 from chainfield.scorers.pairs import pairs_with_sets
 from chainfield.states import StateSpace
+from chainfield.states.keys import state_keys
 
 from .transfer import find_origin, unite_pairs
 
@@ -44,6 +47,7 @@ class Material:
     previous: FittedModel | None = None  # when training goes on from a fitted model: all its weights stay
     pairs: Pairs | None = None  # which (feature, row) pairs of sparse features get a weight
     numbers: NDArray[np.int32] | None = None  # the number of each feature, after those of ``previous`` have changed
+    group_of: NDArray[np.int32] = field(default_factory=lambda: NO_GROUPS)  # (R,) groups of rows with weights, or empty
 
     def origin(self, space: StateSpace) -> Origin:
         """Where the parts of a chain over a space were in ``previous``."""
@@ -51,19 +55,27 @@ class Material:
         return find_origin(self.previous, space, self.labels, self.features.n_features, self.numbers)
 
 
-def with_pairs(material: Material, space: StateSpace, *, all_features: bool) -> Material:
-    """Choose the pairs of sparse features and number the features as the kernels like them."""
+def with_pairs(material: Material, space: StateSpace, *, all_features: bool, share_labels: bool = False) -> Material:
+    """Choose the pairs of sparse features and number the features as the kernels like them.
+
+    share_labels: labels with several rows have weights of their own, beside those of their rows.
+    """
     from chainfield.kernels.linear import sort_zones
 
+    if share_labels:
+        material = replace(material, group_of=label_groups(space))
     sparse, previous = material.batch.sparse, material.previous
     if sparse is None:
         return material
+    n_columns = space.n_rows + n_groups(material.group_of)
     if all_features:
-        return replace(material, pairs=all_pairs(material.features.n_features, space.n_rows))
-    pairs = known_pairs(sparse, material.clamp, space)
+        return replace(material, pairs=all_pairs(material.features.n_features, n_columns))
+    pairs = known_pairs(sparse, material.clamp, space, material.group_of)
     if previous is not None:
-        pairs = _with_old(previous, "features", pairs, material.origin(space).rows)
-    pairs, numbers = arrange(pairs, space.n_rows)
+        before = next((s.group_of for s in previous.chain.scorers if isinstance(s, SparseLinear)), NO_GROUPS)
+        columns = old_columns(before, material.group_of, material.origin(space).rows)
+        pairs = _with_old(previous, "features", pairs, columns)
+    pairs, numbers = arrange(pairs, n_columns)
     material.features.renumber(numbers)
     indices = (
         np.where(sparse.indices >= 0, numbers[sparse.indices], -1).astype(np.int32) if len(numbers) else sparse.indices
@@ -80,9 +92,9 @@ def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -
     """Linear scores of whatever features there are."""
     scorers: list[Scorer] = []
     if material.pairs is not None:
-        scorers.append(SparseLinear(material.pairs, space.n_rows))
+        scorers.append(SparseLinear(material.pairs, space.n_rows, material.group_of))
     if material.batch.dense is not None:
-        scorers.append(DenseLinear(material.features.n_columns, space.n_rows))
+        scorers.append(DenseLinear(material.features.n_columns, space.n_rows, material.group_of))
     if boundary:
         scorers.append(Boundary(space.n_rows))
     if not scorers:
@@ -90,15 +102,29 @@ def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -
     return scorers
 
 
-def known_pairs(sparse: Sparse, clamp: Clamp, space: StateSpace) -> Pairs:
-    """Pairs of features and rows seen together; positions with unknown labels tell nothing."""
+def known_pairs(sparse: Sparse, clamp: Clamp, space: StateSpace, group_of: NDArray[np.int32] = NO_GROUPS) -> Pairs:
+    """Pairs of features and rows (and groups) seen together; positions with unknown labels tell nothing."""
     is_open = np.asarray(clamp.table.all(axis=1)) & (space.n_labels > 1)
     index = np.where(is_open[clamp.index], -1, clamp.index).astype(np.int32)
-    return seen_pairs(sparse, clamp.table, index)
+    groups = [clamp.table[:, group_of == g].any(1) for g in range(n_groups(group_of))]
+    return seen_pairs(sparse, np.column_stack([clamp.table, *groups]), index)
 
 
-def transitions(material: Material, space: StateSpace, *, all_transitions: bool) -> list[Scorer]:
-    """Shared transition weights (pairs, and triples in a second-order space) and input-conditioned ones."""
+def transitions(
+    material: Material,
+    space: StateSpace,
+    *,
+    all_transitions: bool,
+    share_labels: bool = False,
+    rank: int | None = None,
+    triples: bool = False,
+) -> list[Scorer]:
+    """Shared transition weights (pairs, and triples in a second-order space) and input-conditioned ones.
+
+    share_labels: weights of label pairs and triples beside those of states.
+    rank: transitions of low rank in place of those of states.
+    triples: in a second-order space, weights of features with state triples beside those with pairs.
+    """
     scorers: list[Scorer] = []
     batch, previous = material.batch, material.previous
     steps, index = known_steps(material.clamp, batch.offsets, space)
@@ -106,15 +132,37 @@ def transitions(material: Material, space: StateSpace, *, all_transitions: bool)
         keep = np.ones(space.n_edge_rows, np.bool_)
         if not all_transitions:
             keep = np.isin(np.arange(space.n_edge_rows), np.concatenate([np.empty(0, np.int64), *steps]))
-        scorers.append(Transition(compact_ties(keep, space.edge_row)))
+        own: list[Scorer] = [Transition(compact_ties(keep, space.edge_row))]
         if space.n_edges > space.n_edge_rows:
-            scorers.append(Transition(np.arange(space.n_edges, dtype=np.int32), name="transition2"))
+            own.append(Transition(np.arange(space.n_edges, dtype=np.int32), name="transition2"))
+        scorers += own if rank is None else [low_rank(space, rank)]
+        if share_labels and len(material.group_of):
+            ties = zip(own, label_ties(space), strict=True)
+            scorers += [Transition(tie, name=f"label_{scorer.name}") for scorer, tie in ties]
     if batch.edges is not None:
         pairs = pairs_with_sets(batch.edges, steps, index, space.n_edge_rows)
         if previous is not None:
             pairs = _with_old(previous, "edge_features", pairs, material.origin(space).edge_rows)
         scorers.append(EdgeFeatures(pairs, space.edge_row))
+        if triples and space.n_edges > space.n_edge_rows:
+            scorers.append(_triple_features(material, space))
     return scorers
+
+
+def label_codes(space: StateSpace) -> list[NDArray[np.int64]]:
+    """(E,) numbers of edges by their label pairs; in a second-order space, by their label triples too."""
+    n = space.n_labels + 1  # one more for "nothing before"
+    labels = space.label_of[space.src].astype(np.int64) * n + space.label_of[space.dst]
+    codes = [labels]
+    if space.n_edges > space.n_edge_rows:
+        before = state_keys(space)[space.src, 1]
+        codes.append(labels + n * n * np.where(before >= 0, space.label_of_row[before], space.n_labels))
+    return codes
+
+
+def label_ties(space: StateSpace) -> list[NDArray[np.int32]]:
+    """The same as ties: all edges between the states of the same labels share a weight."""
+    return [np.unique(code, return_inverse=True)[1].astype(np.int32) for code in label_codes(space)]
 
 
 def known_steps(
@@ -125,23 +173,61 @@ def known_steps(
     A step is known where the labels on both its sides are; its set has all edges between the states of the two. The
     index is -1 elsewhere, and where no edge leads from one label to the other.
     """
-    n = space.n_labels
+    _, pair, _ = _known_labels(clamp, offsets, space)
+    return _step_sets(pair, label_codes(space)[0], space.edge_row)
+
+
+def known_triples(
+    clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+    """The same for the edges of a second-order space, which stand for triples: three labels must be known."""
+    before, pair, second = _known_labels(clamp, offsets, space)
+    n = space.n_labels + 1
+    earlier = np.full_like(before, -1)
+    earlier[1:] = before[:-1]
+    earlier[second] = space.n_labels
+    code = np.where((pair >= 0) & (earlier >= 0), earlier * n * n + pair, -1)
+    return _step_sets(code, label_codes(space)[1], np.arange(space.n_edges))
+
+
+def _known_labels(
+    clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(N,) the label before each position, and a number for it and the position's own (-1: unknown, or none before);
+    and the second positions of all sequences.
+    """
     now = clamp.only_label(space)[clamp.index].astype(np.int64)
     before = np.full_like(now, -1)
     before[1:] = now[:-1]
     before[offsets[:-1][np.diff(offsets) > 0]] = -1
-    pair = np.where((now >= 0) & (before >= 0), before * n + now, -1)
-    of_edge = space.label_of[space.src].astype(np.int64) * n + space.label_of[space.dst]
+    second = offsets[:-1][np.diff(offsets) > 1] + 1
+    return before, np.where((now >= 0) & (before >= 0), before * (space.n_labels + 1) + now, -1), second
+
+
+def _step_sets(
+    wanted: NDArray[np.int64], of_edge: NDArray[np.int64], row: NDArray[Any]
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+    """The rows of all edges with a number, for each number that some position has; and each position's set."""
     order = np.argsort(of_edge, kind="stable")
     exist, first = np.unique(of_edge[order], return_index=True)
-    sets = np.split(space.edge_row[order].astype(np.int64), first[1:]) if len(exist) else []
-    place = np.searchsorted(exist, pair)
-    known = (pair >= 0) & (place < len(exist))
-    known[known] = exist[place[known]] == pair[known]
+    sets = np.split(row[order].astype(np.int64), first[1:]) if len(exist) else []
+    place = np.searchsorted(exist, wanted)
+    known = (wanted >= 0) & (place < len(exist))
+    known[known] = exist[place[known]] == wanted[known]
     used, index = np.unique(place[known], return_inverse=True)
-    steps = np.full(len(pair), -1, np.int32)
+    steps = np.full(len(wanted), -1, np.int32)
     steps[known] = index
     return [np.unique(sets[i]) for i in used], steps
+
+
+def _triple_features(material: Material, space: StateSpace) -> EdgeFeatures:
+    """Features of transitions with a weight for every state triple seen."""
+    assert material.batch.edges is not None
+    sets, index = known_triples(material.clamp, material.batch.offsets, space)
+    pairs = pairs_with_sets(material.batch.edges, sets, index, space.n_edges)
+    if material.previous is not None:
+        pairs = _with_old(material.previous, "triple_features", pairs, material.origin(space).edges)
+    return EdgeFeatures(pairs, np.arange(space.n_edges, dtype=np.int32), name="triple_features")
 
 
 def _with_old(previous: FittedModel, name: str, pairs: Pairs, columns: NDArray[np.int64]) -> Pairs:

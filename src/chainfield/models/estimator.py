@@ -32,6 +32,7 @@ from .development import Development, check_development, dev_scorer
 from .inputs import choose_map, split_sequences
 from .labels import all_labels
 from .settings import check_settings, seed_of
+from .starts import Starts
 from .tagging import TaggingModel
 from .transfer import carry_over
 from .weights import check_class_weight, label_weights, sequence_weights
@@ -74,7 +75,12 @@ class ChainEstimator(SequenceModel):
     learning_rate: float | None
     batch_size: int | None
     average_from: int | None
-    restart_every: int | None = None
+    restart_every: Any = None
+    n_init: Any = 1
+    #: Settings for which "auto" stands for a choice of the model's own.
+    choosable: ClassVar[tuple[str, ...]] = ()
+    #: Whether labels with several states have weights of their own, beside those of the states.
+    share_labels: bool = False
     patience: int | None
     template: Any
     min_count: int
@@ -119,6 +125,7 @@ class ChainEstimator(SequenceModel):
         callback: Callable[[Progress], None] | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         resume: bool = False,
+        start_from: SequenceModel | None = None,
     ) -> M:
         """Train on sequences X and their labels y (None: unknown, a set: one of these).
 
@@ -126,9 +133,14 @@ class ChainEstimator(SequenceModel):
         or strings (columns of text), a two-dimensional array, or a SciPy sparse matrix. With ``lengths``, X and y hold
         all positions end to end.
         ``X_dev``, ``y_dev``: development data; the parameters with the best score on them are kept.
-        ``checkpoint``: a file that is written again and again, from which ``resume=True`` continues.
+        ``checkpoint``: a file that is written again and again, from which ``resume=True`` continues. With several
+        random starts (``n_init``), it is written once the best of them is known.
+        ``start_from``: a fitted model of any kind whose weights training starts from, wherever they mean the same: a
+        latent model can start from a plain one.
         """
         previous = getattr(self, "fitted_", None) if self.warm_start else None
+        if start_from is not None:
+            previous = start_from._fitted()
         options = Run(
             development=check_development(self, X_dev, y_dev), callback=callback, checkpoint=checkpoint, resume=resume
         )
@@ -167,43 +179,49 @@ class ChainEstimator(SequenceModel):
         batch = features.learn(sequences, self.min_count)
         clamp = task.clamp(space, targets, batch.offsets)
         material = Material(features, batch, clamp, labels, previous)
-        material = with_pairs(material, space, all_features=self.all_features)
+        material = with_pairs(material, space, all_features=self.all_features, share_labels=self.share_labels)
         chain = self._chain(material, space)
         seen = batch.n_sequences + (self.n_sequences_seen_ if options.partial and previous is not None else 0)
         problem = self._problem(task, chain, material, objective, sample_weight, batch.n_sequences / seen)
-        theta = self._theta(chain, material)
-        if previous is not None:
-            carry_over(previous, chain, material.origin(space), theta)
+        seed = seed_of(self.random_state)
+
+        def start(number: int) -> Float:
+            """The start of that number."""
+            theta = chain.start(np.random.default_rng([seed, number])) if number else self._theta(chain, material)
+            if previous is not None:
+                carry_over(previous, chain, material.origin(space), theta)
+            return theta
+
+        theta = start(0)
         trainer.check(problem)
         theta = self._prepared(problem, theta, previous)
 
         def make(parameters: Float) -> FittedModel:
             return self._make(features, task, chain, parameters, objective.how)
 
+        watch = options.callback if options.callback is not None else print_progress if self.verbose else None
+        dev_score = options.development and dev_scorer(self, make, options.development, labels)
+        arguments: dict[str, Any] = {"dev_score": dev_score, "patience": self.patience}
         session, save = self._session(trainer, problem, theta, labels, options)
         # Models in single precision are large; and steps on a maximum are bounded, so that they cannot run away.
         frugal = chain.dtype == "float32" and not objective.smooth and options.development is None
+        n_starts = 1 if session is not None or options.partial else self._n_starts(batch.n_positions)
         with one_blas_thread():
-            if session is None:
-                session = begin(trainer, problem, theta, frugal=frugal)
-            del theta
             try:
-                run(
-                    trainer,
-                    problem,
-                    session,
-                    dev_score=options.development and dev_scorer(self, make, options.development, labels),
-                    patience=self.patience,
-                    watch=options.callback
-                    if options.callback is not None
-                    else print_progress
-                    if self.verbose
-                    else None,
-                    save=save,
-                    frugal=frugal,
-                )
+                if n_starts > 1:
+                    rivals = Starts(trainer, problem, lambda best: self._merit(best, problem, make, targets, labels))
+                    for number in range(n_starts):
+                        rivals.add(number, theta if number == 0 else start(number), watch, **arguments)
+                    if save is not None and rivals.best is not None:
+                        save(rivals.best)
+                else:
+                    session = begin(trainer, problem, theta, frugal=frugal) if session is None else session
+                    del theta
+                    run(trainer, problem, session, watch=watch, save=save, frugal=frugal, **arguments)
             finally:
-                if session.history:  # an interrupted training leaves its best parameters behind
+                if n_starts > 1:
+                    session = rivals.best
+                if session is not None and session.history:  # an interrupted training leaves its best behind
                     self.fitted_ = make(session.best)
                     self.trainer_ = name
                     self.n_iter_ = session.state.iteration
@@ -211,12 +229,34 @@ class ChainEstimator(SequenceModel):
                     self.best_iteration_ = session.best_iteration
                     self.stop_reason_ = session.reason or "interrupted"
                     self.n_sequences_seen_ = seen
+        assert session is not None
         if not session.state.done and self.max_iter is None and not trainer.online:
             warnings.warn(
                 f"Training stopped after {trainer.max_iter} iterations before it converged; raise max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _restart_every(self, objective: Objective) -> int | None:
+        """Every how many passes an online trainer goes on from the average; None: never."""
+        return None if self.restart_every is None else int(self.restart_every)
+
+    def _n_starts(self, n_positions: int) -> int:
+        """How many random starts are tried."""
+        return int(self.n_init)
+
+    def _merit(
+        self,
+        theta: Float,
+        problem: Problem,
+        make: Callable[[Float], Any],
+        targets: Sequence[Any],
+        labels: tuple[Any, ...],
+    ) -> float:
+        """How good a start turned out on the training data: the objective; the labels, where scores have no scale."""
+        if problem.objective.smooth:
+            return -problem.evaluate(theta)[0] - (problem.penalty(theta) if problem.l1 else 0.0)
+        return self._quality(targets, make(theta).decode(problem.batch), labels)
 
     def _trainer(self, objective: Objective, partial: bool) -> tuple[str, Trainer[Any]]:
         """The trainer with its name."""
@@ -252,7 +292,7 @@ class ChainEstimator(SequenceModel):
             rate=rate,
             batch_size=self.batch_size,
             average_from=average_from if self.average_from is None else self.average_from,
-            restart_every=self.restart_every,
+            restart_every=self._restart_every(objective),
         )
 
     def _problem(

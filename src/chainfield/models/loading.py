@@ -15,6 +15,7 @@ from .empirical_crf import EmpiricalCRF
 from .hidden_crf import HiddenCRF
 from .hidden_unit_crf import HiddenUnitCRF
 from .hmm_classifier import HMMClassifier
+from .latent_crf import LatentCRF
 from .linear_crf import LinearCRF
 from .memm import MEMM
 from .neural_crf import NeuralCRF
@@ -22,6 +23,7 @@ from .neural_crf import NeuralCRF
 #: Models by the name that the command line gives them; files name them by their class.
 MODELS: dict[str, type[SequenceModel]] = {
     "linear": LinearCRF,
+    "latent": LatentCRF,
     "empirical": EmpiricalCRF,
     "memm": MEMM,
     "neural": NeuralCRF,

@@ -21,6 +21,7 @@ def check_settings(model: Any) -> None:
     check_number(model, "l2", 0, optional=True)
     for name in ("max_iter", "batch_size", "restart_every"):
         check_whole(model, name, 1, optional=True)
+    check_whole(model, "n_init", 1)
     for name in ("average_from", "patience"):
         check_whole(model, name, 0, optional=True)
     for name in ("tol", "learning_rate"):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from chainfield.errors import DivergenceError, NoPathError
 from chainfield.objectives import Contrast
 from chainfield.parallel import ordered_map
+from chainfield.scorers.groups import NO_GROUPS, n_groups
 
 from .memory import Memory
 from .packing import Packing
@@ -158,40 +159,46 @@ def fuse(problem: Problem) -> Fused | None:
         return None
     at = chain.places
     rows = chain.space.n_rows
-    features, pairs = sparse[0]
-    packing = Packing(pairs, rows, -(-rows // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
+    features, (pairs, group_of) = sparse[0]
+    columns = rows + n_groups(group_of)
+    packing = Packing(pairs, columns, -(-columns // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
     # Hundreds of states are summed over by products of matrices, many sequences side by side.
     if problem.objective.how == "sum" and chain.space.dense and chain.space.n_states >= _MATRIX_STATES:
         return None
-    if rows > _MOST_ROWS or packing.pairs.n_pairs + packing.shift > _MOST_PLACES:
+    if columns > _MOST_ROWS or packing.pairs.n_pairs + packing.shift > _MOST_PLACES:
         return None
     moved = {name: packing.place(place) for name, place in at.items()}
-    places = places_of([(name, own) for name, own in parts if own[0] != "pairs"], moved, chain.space)
+    places = places_of([(name, own) for name, own in parts if own[0] != "pairs"], moved, chain.space, group_of)
     if places is None:
         return None
     known = known_of(problem)
     return Fused(problem, packing, unrolled(problem, packing), places, known)
 
 
-def places_of(parts: list[tuple[str, tuple[str, Any]]], at: Mapping[str, int], space: StateSpace) -> Places | None:
-    """Where the kernels find the weights of the boundary and of transitions; None if there are others, or too many.
+def places_of(
+    parts: list[tuple[str, tuple[str, Any]]],
+    at: Mapping[str, int],
+    space: StateSpace,
+    group_of: NDArray[np.int32] = NO_GROUPS,
+) -> Places | None:
+    """Where the kernels find the weights of the boundary and of transitions; None if there are others.
 
-    parts: scorers by name with what they say of themselves (``Scorer.fused``); at: the places of their parameters.
+    parts: scorers by name with what they say of themselves (``Scorer.fused``); at: the places of their parameters;
+    group_of: groups of rows (see :mod:`chainfield.scorers.groups`).
     """
     from chainfield.kernels.linear_chain import Places
 
     boundary = [name for name, (part, _) in parts if part == "boundary"]
     moves = [(name, tie) for name, (part, tie) in parts if part == "ties"]
-    if len(boundary) > 1 or len(moves) > 2 or len(boundary) + len(moves) < len(parts):
+    if len(boundary) > 1 or len(boundary) + len(moves) < len(parts):
         return None
-    ties: list[Any] = [(tie, at[f"{name}.weight"]) for name, tie in moves]
-    ties += [(np.empty(0, np.int32), -1)] * (2 - len(moves))
     return Places(
         at[f"{boundary[0]}.start"] if boundary else -1,
         at[f"{boundary[0]}.end"] if boundary else -1,
         len(moves) == 1 and np.array_equal(moves[0][1], np.arange(space.n_edges)),
-        *ties[0],
-        *ties[1],
+        np.array([tie for _, tie in moves], np.int32).reshape(len(moves), space.n_edges),
+        np.array([at[f"{name}.weight"] for name, _ in moves], np.int64),
+        group_of,
     )
 
 

@@ -27,13 +27,21 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, eq=False)
 class EdgeFeatures(Scorer):
-    """Weights for (edge feature, edge row) pairs; an edge reads its row, so that second-order edges may share."""
+    """Weights for (edge feature, edge row) pairs; an edge reads its row, so that second-order edges may share.
+
+    Where every edge is a row of its own, a second-order chain has weights for (feature, state triple).
+    """
 
     pairs: Pairs
     edge_row: NDArray[np.int32]  # (E,)
     name: str = field(default="edge_features", kw_only=True)
     per_position: bool = field(default=True, init=False)
     linear: bool = field(default=True, init=False)
+
+    @property
+    def _free(self) -> bool:
+        """Whether every edge is a row of its own."""
+        return bool((self.edge_row == np.arange(len(self.edge_row))).all())
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (P,): a weight a pair."""
@@ -48,7 +56,7 @@ class EdgeFeatures(Scorer):
         n_rows = int(self.edge_row.max(initial=-1)) + 1
         pairs, edge_row, entries = self.pairs, self.edge_row, (sparse.indptr, sparse.indices, sparse.weights())
         layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
-        plain = n_rows == len(edge_row) and bool((np.diff(edge_row) == 1).all())
+        plain = self._free
         rows = scores if plain else np.zeros((len(scores), n_rows))
         gather_pairs(*entries, *layout, params["weight"], rows)
         if not plain:
@@ -65,7 +73,9 @@ class EdgeFeatures(Scorer):
 
     def carry(self, old: EdgeFeatures, origin: Origin, theirs: Params, ours: Params) -> None:
         """Pairs that were there before keep their weights."""
-        carry_pairs(old.pairs, self.pairs, origin.edge_rows, None, theirs["weight"], ours["weight"])
+        if self._free == old._free:
+            columns = origin.edges if self._free else origin.edge_rows
+            carry_pairs(old.pairs, self.pairs, columns, None, theirs["weight"], ours["weight"])
 
     def shares(
         self, params: Params, batch: Batch, scores: Float, columns: Int, features: FeatureMap
@@ -78,6 +88,7 @@ class EdgeFeatures(Scorer):
         return [[] if t in first else shares for t, shares in enumerate(found)]
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
-        """Edge rows are those of the space."""
-        demand(np.array_equal(self.edge_row, space.edge_row), "the edge rows of the edge features")
-        check_pairs(self.pairs, features.n_edge_features, space.n_edge_rows)
+        """Edge rows are those of the space, or its edges."""
+        fits = self.edge_row.dtype == np.int32 and (self._free or np.array_equal(self.edge_row, space.edge_row))
+        demand(fits and len(self.edge_row) == space.n_edges, "the edge rows of the edge features")
+        check_pairs(self.pairs, features.n_edge_features, int(self.edge_row.max(initial=-1)) + 1)

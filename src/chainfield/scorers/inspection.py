@@ -9,7 +9,10 @@ Place = Literal["position", "start", "end", "transition"]
 
 
 class Weight(NamedTuple):
-    """One weight. ``column``: the row, or the edge of a transition; ``feature`` is "" where there is none."""
+    """One weight. ``column``: the row, or the edge of a transition; ``feature`` is "" where there is none.
+
+    A column of -1 - l stands for all rows of label l.
+    """
 
     feature: str
     column: int

@@ -11,6 +11,7 @@ import numpy as np
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
+from .groups import NO_GROUPS, Int32, add_grouped, check_groups, n_groups, old_columns, with_groups
 from .inspection import Place, Share, Weight, demand
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, named_pairs, pair_shares
@@ -27,12 +28,21 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, eq=False)
 class SparseLinear(Scorer):
-    """Over sparse features, with one weight for each (feature, row) pair of ``pairs``."""
+    """Over sparse features, with one weight for each (feature, column) pair of ``pairs``.
+
+    Columns are the rows; with ``group_of`` (see :mod:`chainfield.scorers.groups`), groups of rows come behind them.
+    """
 
     pairs: Pairs
     n_rows: int
+    group_of: Int32 = field(default_factory=lambda: NO_GROUPS)  # (R,) or empty
     name: str = field(default="features", kw_only=True)
     linear: bool = field(default=True, init=False)
+
+    @property
+    def n_columns(self) -> int:
+        """C: rows and groups."""
+        return self.n_rows + n_groups(self.group_of)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (P,): a weight a pair."""
@@ -46,83 +56,131 @@ class SparseLinear(Scorer):
         assert sparse is not None
         pairs, entries = self.pairs, (sparse.indptr, sparse.indices, sparse.weights())
         layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
-        gather_pairs(*entries, *layout, params["weight"], scores)
+        grouped = len(self.group_of) > 0
+        wide = np.zeros((len(scores), self.n_columns)) if grouped else scores
+        gather_pairs(*entries, *layout, params["weight"], wide)
+        if grouped:
+            add_grouped(wide, self.group_of, scores)
 
         def pullback(d: Float, into: Params, scale: float) -> None:
-            scatter_pairs(*entries, *layout, pairs.bits, d, scale, into["weight"])
+            summed = with_groups(d, self.group_of) if grouped else d
+            scatter_pairs(*entries, *layout, pairs.bits, summed, scale, into["weight"])
 
         return pullback
 
     def jitter(self, rng: np.random.Generator, scale: float) -> dict[str, Float]:
-        """Pairs that only fill up a full feature stay 0."""
-        return {"weight": np.where(self.pairs.exists(), rng.normal(scale=scale, size=self.pairs.n_pairs), 0.0)}
+        """Pairs that only fill up a full feature stay 0, and so do those of groups: they tell no states apart."""
+        real = self.pairs.exists() & (self.pairs.row < self.n_rows)
+        return {"weight": np.where(real, rng.normal(scale=scale, size=self.pairs.n_pairs), 0.0)}
 
     def fused(self) -> tuple[str, Any]:
         """The kernel gathers and scatters pairs."""
-        return "pairs", self.pairs
+        return "pairs", (self.pairs, self.group_of)
 
     def carry(self, old: SparseLinear, origin: Origin, theirs: Params, ours: Params) -> None:
-        """Pairs that were there before keep their weights."""
-        carry_pairs(old.pairs, self.pairs, origin.rows, origin.features, theirs["weight"], ours["weight"])
+        """Pairs that were there before keep their weights; rows that had a group, but have none now, keep both."""
+        columns = old_columns(old.group_of, self.group_of, origin.rows)
+        carry_pairs(old.pairs, self.pairs, columns, origin.features, theirs["weight"], ours["weight"])
+        if len(old.group_of) and not len(self.group_of):
+            group = np.where(origin.rows >= 0, old.group_of[origin.rows], -1)
+            shared = np.zeros_like(ours["weight"])
+            columns = np.where(group >= 0, old.n_rows + group, -1)
+            carry_pairs(old.pairs, self.pairs, columns, origin.features, theirs["weight"], shared)
+            ours["weight"] += shared
 
     def n_weights(self) -> int:
         """Pairs that do not only fill up a full feature."""
         return int(np.count_nonzero(self.pairs.exists()))
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
-        """A weight a pair."""
+        """A weight a pair; those of groups count for a whole label."""
         if place == "position":
-            yield from named_pairs(self.pairs, params["weight"], features.feature_names())
+            for feature, column, weight in named_pairs(self.pairs, params["weight"], features.feature_names()):
+                yield Weight(feature, column if column < self.n_rows else self.n_rows - column - 1, weight)
 
     def shares(
         self, params: Params, batch: Batch, scores: Float, columns: Int, features: FeatureMap
     ) -> list[list[Share]]:
         """The share of every feature of a position."""
         assert batch.sparse is not None
-        return pair_shares(self.pairs, params["weight"], batch.sparse, columns.tolist(), features.feature_names())
+        found = [columns]
+        if len(self.group_of):
+            group = np.where(columns >= 0, self.group_of[columns], -1)
+            found.append(np.where(group >= 0, self.n_rows + group, -1))
+        names = features.feature_names()
+        parts = [pair_shares(self.pairs, params["weight"], batch.sparse, c.tolist(), names) for c in found]
+        return parts[0] if len(parts) == 1 else [_sum_shares(*pair) for pair in zip(*parts, strict=True)]
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
-        """Pairs within the features and rows."""
+        """Pairs within the features and columns."""
         demand(self.n_rows == space.n_rows, "the number of rows of the features")
-        check_pairs(self.pairs, features.n_features, space.n_rows)
+        check_groups(self.group_of, space)
+        check_pairs(self.pairs, features.n_features, self.n_columns)
+
+
+def _sum_shares(own: list[Share], group: list[Share]) -> list[Share]:
+    """Shares of rows and of their groups, feature by feature."""
+    return [
+        Share(a.feature, a.value, tuple(x + y for x, y in zip(a.scores, b.scores, strict=True)))
+        for a, b in zip(own, group, strict=True)
+    ]
 
 
 @final
 @register
 @dataclass(frozen=True, eq=False)
 class DenseLinear(Scorer):
-    """Over D numbers a position: scores += X W."""
+    """Over D numbers a position: scores += X W; with ``group_of``, groups of rows have weights too."""
 
     n_columns: int
     n_rows: int
+    group_of: Int32 = field(default_factory=lambda: NO_GROUPS)  # (R,) or empty
     name: str = field(default="columns", kw_only=True)
     linear: bool = field(default=True, init=False)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """weight (D, R)."""
-        return {"weight": (self.n_columns, self.n_rows)}
+        """weight (D, R + G)."""
+        return {"weight": (self.n_columns, self.n_rows + n_groups(self.group_of))}
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """A matrix product each way."""
         x = batch.dense
         assert x is not None
-        scores += x @ params["weight"]
+        grouped = len(self.group_of) > 0
+        if grouped:
+            add_grouped(x @ params["weight"], self.group_of, scores)
+        else:
+            scores += x @ params["weight"]
 
         def pullback(d: Float, into: Params, scale: float) -> None:
-            into["weight"][...] += scale * (x.T @ d)
+            into["weight"][...] += scale * (x.T @ (with_groups(d, self.group_of) if grouped else d))
 
         return pullback
 
+    def jitter(self, rng: np.random.Generator, scale: float) -> dict[str, Float]:
+        """Weights of groups stay 0: they tell no states apart."""
+        weight = rng.normal(scale=scale, size=self.shapes()["weight"])
+        weight[:, self.n_rows :] = 0.0
+        return {"weight": weight}
+
     def carry(self, old: DenseLinear, origin: Origin, theirs: Params, ours: Params) -> None:
-        """Rows that were there before keep their weights."""
-        there = origin.rows >= 0
-        ours["weight"][:, there] = theirs["weight"][:, origin.rows[there]]
+        """Rows that were there before keep their weights; rows that had a group, but have none now, keep both."""
+        columns = old_columns(old.group_of, self.group_of, origin.rows)
+        there = columns >= 0
+        ours["weight"][:, there] = theirs["weight"][:, columns[there]]
+        if len(old.group_of) and not len(self.group_of):
+            for row, before in enumerate(origin.rows.tolist()):
+                if before >= 0 and old.group_of[before] >= 0:
+                    ours["weight"][:, row] += theirs["weight"][:, old.n_rows + old.group_of[before]]
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
-        """A weight a column and row."""
-        names = features.feature_names()
+        """A weight a column and row; those of groups count for a whole label."""
+        names, real = features.feature_names(), [True] * self.n_rows
+        real += np.isin(np.arange(n_groups(self.group_of)), self.group_of).tolist()
         for f, weights in enumerate(params["weight"].tolist() if place == "position" else []):
-            yield from (Weight(names[f], row, weight) for row, weight in enumerate(weights))
+            for row, weight in enumerate(weights):
+                if real[row]:
+                    yield Weight(names[f], row if row < self.n_rows else self.n_rows - row - 1, weight)
 
     def shares(
         self, params: Params, batch: Batch, scores: Float, columns: Int, features: FeatureMap
@@ -130,9 +188,12 @@ class DenseLinear(Scorer):
         """The share of every column."""
         assert batch.dense is not None
         names = features.feature_names()
+        weights = params["weight"][:, : self.n_rows].copy()
+        if len(self.group_of):
+            weights[:, self.group_of >= 0] += params["weight"][:, self.n_rows + self.group_of[self.group_of >= 0]]
         found: list[list[Share]] = []
         for x, rows in zip(batch.dense.tolist(), columns.tolist(), strict=True):
-            weight = params["weight"][:, rows].tolist()
+            weight = weights[:, rows].tolist()
             found.append([Share(names[f], v, tuple(v * w for w in weight[f])) for f, v in enumerate(x)])
         return found
 
@@ -140,6 +201,7 @@ class DenseLinear(Scorer):
         """As many columns as the features have."""
         shape = (self.n_columns, self.n_rows)
         demand(shape == (features.n_columns, space.n_rows), "the shape of the columns' weights")
+        check_groups(self.group_of, space)
 
 
 @final

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.features.batch import Sparse
+from chainfield.memory import demand_memory
 
 from .storing import Arrays, narrow, nested
 
@@ -100,6 +101,9 @@ def pairs_with_sets(sparse: Sparse, rows_of: Sequence[Int], index: Int32, n_rows
     counts = np.array([len(rows) for rows in rows_of], np.int64)
     before = np.cumsum(counts) - counts
     lengths = counts[which]
+    # θ, its gradient, an average and what is packed for the kernels: four numbers a pair; half as much for the layout.
+    advice = "take fewer states a label, a larger min_count, fewer templates, or order=1"
+    demand_memory(48.0 * int(lengths.sum()), f"A model of {int(lengths.sum()):,} weights", advice)
     within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     rows = np.concatenate(rows_of)[np.repeat(before[which], lengths) + within]
     pairs = np.repeat(feature, lengths) * n_rows + rows

@@ -1,0 +1,397 @@
+"""LatentCRF: hidden states behind labels, as their users meet them, and as their theory wants them."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import chainfield
+from chainfield import LatentCRF, LinearCRF
+from chainfield.errors import ConfigError
+from chainfield.fitted.names import StateName
+from chainfield.memory import demand_memory
+from chainfield.models.compose import Material, linear_emissions, with_pairs
+from chainfield.models.transfer import carry_over
+from chainfield.objectives import OBJECTIVES
+from chainfield.problem import OnlinePass
+from chainfield.scorers import Chain, Transition, low_rank
+from chainfield.states import partitioned, second_order
+from chainfield.trainers import SGD, begin, run
+from support import enumeration
+from support.catalogue import compose, draw_theta
+from test_linear_crf import SENTENCES, X_NEW, X, Y
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-11}
+FAST = {"max_iter": 6, "n_init": 1, "n_jobs": 1}
+TEMPLATE = "*01:%x[0,0]\nu02:%x[-1,0]\nb\n"
+ROWS = [[(word,) for word in sentence] for sentence in SENTENCES]
+
+
+def cycle(n, p, rng, length=7):
+    """The synthetic data of Sun et al. 2009: four states in a cycle, two labels, tokens that hardly tell anything."""
+    X, y = [], []
+    for _ in range(n):
+        state, tokens, labels = 0, [], []
+        for _ in range(length):
+            tokens.append(["x1" if rng.random() < (0.55 if state < 2 else 0.45) else "x2"])
+            labels.append("y1" if state < 2 else "y2")
+            ahead = (state + 1) % 4
+            state = ahead if rng.random() < p else int(rng.choice([k for k in range(4) if k != ahead]))
+        X.append(tokens)
+        y.append(labels)
+    return X, y
+
+
+# ---- what hidden states are for ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["likelihood", "perceptron"])
+def test_hidden_states_find_what_labels_do_not_show(objective):
+    """The optimum is 83.9 %; without hidden states nothing beyond some 65 % can be had."""
+    rng = np.random.default_rng(1)
+    (X, y), (X_new, y_new) = cycle(1000, 0.9, rng), cycle(500, 0.9, rng)
+    latent = LatentCRF(objective=objective, n_jobs=1).fit(X, y)
+    plain = LinearCRF(objective=objective, n_jobs=1).fit(X, y)
+    assert latent.score(X_new, y_new) > 0.81
+    assert plain.score(X_new, y_new) < 0.68
+
+
+# ---- special cases -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("objective", ["likelihood", "perceptron", "large_margin", "softmax_margin"])
+def test_one_state_a_label_is_the_plain_model(order, objective):
+    """The LDCRF is the CRF, and the latent perceptron the perceptron, update for update."""
+    settings = {"order": order, "objective": objective, "max_iter": 5, "n_jobs": 1, "restart_every": None}
+    plain = LinearCRF(**settings).fit(X, Y)
+    latent = LatentCRF(states_per_label=1, n_init=1, **settings).fit(X, Y)
+    assert latent.tagger_.theta.tobytes() == plain.tagger_.theta.tobytes()
+    without_time = [[{k: v for k, v in r.items() if k != "seconds"} for r in m.history_] for m in (plain, latent)]
+    assert without_time[0] == without_time[1]
+
+
+@pytest.mark.parametrize("space", [partitioned([2, 3]), second_order(partitioned([2, 1]))], ids=["first", "second"])
+def test_full_rank_is_dense(space):
+    """Every dense matrix of transitions is a product of full rank, with the same scores and gradients."""
+    rng = np.random.default_rng(0)
+    scorer = low_rank(space, space.n_rows)
+    table = rng.normal(size=scorer.shapes()["U"])
+    weight = table[scorer.left, scorer.right]
+    own = Transition(np.arange(space.n_edges, dtype=np.int32))
+    for_table, for_edges = np.zeros((1, space.n_edges)), np.zeros((1, space.n_edges))
+    params = {"U": table, "V": np.eye(space.n_rows)}
+    back = scorer.forward(params, None, "sum", for_table)
+    own.forward({"weight": weight}, None, "sum", for_edges)
+    np.testing.assert_allclose(for_table, for_edges, rtol=1e-12)
+    d, into = rng.normal(size=(1, space.n_edges)), {name: np.zeros_like(value) for name, value in params.items()}
+    back(d, into, 1.0)
+    dense = np.zeros_like(table)
+    dense[scorer.left, scorer.right] = d[0]
+    np.testing.assert_allclose(into["U"], dense, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(into["V"], dense.T @ table, rtol=1e-12, atol=1e-14)
+
+
+def test_shared_weights_are_another_way_to_write_the_same_scores():
+    """A chain without shared weights that takes over those of one with them has their sums, and scores the same."""
+    shared = LatentCRF(2, share_labels=True, **FAST).fit(X, Y)
+    features, space = shared.tagger_.features, shared.tagger_.chain.space
+    batch = features.encode(X)
+    expected = shared.tagger_.chain.nodes(shared.tagger_.params, batch, "sum")
+    clamp = shared.tagger_.task.clamp(space, Y, batch.offsets)
+    material = Material(features, batch, clamp, tuple(shared.classes_), shared.fitted_)
+    material = with_pairs(material, space, all_features=False)
+    alone = Chain(space, tuple(linear_emissions(material, space, boundary=True)), ())
+    theta = np.zeros(alone.n_parameters)
+    carry_over(shared.fitted_, alone, material.origin(space), theta)
+    np.testing.assert_allclose(alone.nodes(alone.views(theta), material.batch, "sum"), expected, **CLOSE)
+
+
+@pytest.mark.parametrize("share", [True, False])
+def test_a_latent_model_starts_from_a_plain_one(share):
+    plain = LinearCRF(trainer="lbfgs", max_iter=20).fit(X, Y)
+    model = LatentCRF(3, share_labels=share, start_scale=0.0, trainer="sgd", learning_rate=1e-9, **FAST)
+    model.fit(X, Y, start_from=plain)
+    assert model.predict(X_NEW) == plain.predict(X_NEW)
+    for a, b in zip(model.predict_marginals(X_NEW), plain.predict_marginals(X_NEW), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-6)
+
+
+# ---- theory ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 4])
+def test_mistakes_stay_under_their_bound(n_states):
+    """Theorem 2 of Sun et al. 2009: at most 2 T² M² / δ² updates on data that are separable with margin δ."""
+    rng = np.random.default_rng(3)
+    words = {"a": "p", "b": "q", "c": "p", "d": "q"}  # a word has one label: weights ±1 separate
+    sequences = [[str(w) for w in rng.choice(list(words), rng.integers(1, 6))] for _ in range(60)]
+    X, y = [[[w] for w in s] for s in sequences], [[words[w] for w in s] for s in sequences]
+    model = LatentCRF(
+        n_states, objective="perceptron", trainer="sgd", learning_rate=1.0, share_labels=False, boundary=False,
+        all_features=True, start_scale=1e-6, max_iter=100, n_init=1, n_jobs=1,
+    ).fit(X, y)  # fmt: skip
+    updates = sum(record["updates"] for record in model.history_)
+    # U has a weight ±1/sqrt(8) for each of 4 words and 2 labels: a wrong label costs 2/sqrt(8).
+    delta, t_squared = 2 / np.sqrt(8), n_states
+    norms = []
+    for s in sequences:
+        for labels in itertools.product("pq", repeat=len(s)):
+            counts: dict = {}
+            for key in [*zip(s, labels, strict=True), *(("t", *pair) for pair in itertools.pairwise(labels))]:
+                counts[key] = counts.get(key, 0) + 1
+            norms.append(sum(c * c for c in counts.values()))
+    assert model.stop_reason_ == "every training sequence is right, by its margin"
+    assert model.score(X, y) == 1.0
+    assert 0 < updates <= 2 * t_squared * max(norms) / delta**2
+
+
+@pytest.mark.parametrize("space", ["latent", "second order latent", "restricted latent"])
+@pytest.mark.parametrize("objective", ["likelihood", "perceptron", "large_margin"])
+@pytest.mark.parametrize("labelling", ["full", "unknown"])
+def test_the_kernel_walks_as_the_parts_do(space, objective, labelling):
+    """Steps with shared weights, averages and shrinking: in one kernel, and sequence by sequence."""
+    problem = compose(space, "shared pairs + boundary", "tied + triples", objective, labelling)
+    assert problem.fused is not None
+    walk, order = OnlinePass(problem), np.array([1, 0, 3, 2, 0])
+    rates, shrink = np.array([0.3, 0.2, 0.1, 0.4, 0.5]), np.array([0.9, 1.0, 0.8, 0.7, 1.0])
+    theta, lag = draw_theta(problem), np.zeros(problem.n_parameters)
+    other, other_lag = theta.copy(), lag.copy()
+    fused = walk(theta, order, rates, shrink=shrink, lag=lag, mass=0.0)
+    apart = walk._one_by_one(other, order, rates, shrink, other_lag, 0.0, None, 0.0)
+    np.testing.assert_allclose(theta, other, **CLOSE)
+    np.testing.assert_allclose(fused[2] * theta - lag, apart[2] * other - other_lag, **CLOSE)
+    np.testing.assert_allclose(fused[0], apart[0], **CLOSE)
+
+
+# ---- decoding ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return LatentCRF({"B-LOC": 2, "O": 2}, l2=0.01, **{**FAST, "max_iter": 20}).fit(X, Y)
+
+
+def masses(model, x):
+    """P(labels) and P(state at a position) by enumeration of all state paths."""
+    tagger, space = model.tagger_, model.tagger_.chain.space
+    potentials = tagger.potentials(tagger.features.encode([x]))
+    paths = enumeration.paths(space, potentials, 0)
+    log_z = enumeration.log_sum([p.score for p in paths])
+    by_labels: dict = {}
+    states = np.zeros((len(x), space.n_rows))
+    for path in paths:
+        p = np.exp(path.score - log_z)
+        key = tuple(model.classes_[space.label_of[k]] for k in path.states)
+        by_labels[key] = by_labels.get(key, 0.0) + p
+        states[np.arange(len(x)), space.row_of[list(path.states)]] += p
+    return by_labels, states, max(paths, key=lambda path: path.score)
+
+
+def test_decoders_are_those_of_enumeration(fitted):
+    short = [x for x in X_NEW if len(x) <= 4]
+    assert len(short) > 4
+    guesses = {}
+    for decoder in ("viterbi", "posterior", "latent-dynamic"):
+        fitted.decoder = decoder
+        guesses[decoder] = fitted.predict(short)
+    fitted.decoder = "viterbi"
+    marginals, states = fitted.predict_marginals(short), fitted.predict_state_marginals(short)
+    paths, n_best = fitted.states(short), fitted.predict_n_best(short, 2)
+    for i, x in enumerate(short):
+        by_labels, occupied, best = masses(fitted, x)
+        ranked = sorted(by_labels, key=by_labels.get, reverse=True)
+        assert tuple(guesses["latent-dynamic"][i]) == ranked[0]
+        assert [tuple(labels) for labels, _ in n_best[i]] == ranked[:2]
+        np.testing.assert_allclose([p for _, p in n_best[i]], [by_labels[r] for r in ranked[:2]], **CLOSE)
+        assert paths[i].tolist() == list(best.states)
+        assert guesses["viterbi"][i] == [getattr(fitted.states_[k], "label", fitted.states_[k]) for k in paths[i]]
+        np.testing.assert_allclose(states[i], occupied, **CLOSE)
+        for t, column in itertools.product(range(len(x)), range(len(fitted.classes_))):
+            mass = sum(p for labels, p in by_labels.items() if labels[t] == fitted.classes_[column])
+            np.testing.assert_allclose(marginals[i][t, column], mass, **CLOSE)
+        assert guesses["posterior"][i] == [fitted.classes_[c] for c in marginals[i].argmax(1)]
+
+
+def test_states_have_names_and_may_be_fixed_by_labels(fitted):
+    assert fitted.states_ == [StateName("B-LOC", 0), StateName("B-LOC", 1), "I-LOC", StateName("O", 0), ("O", 1)]
+    given = [["O"] * len(x) for x in X_NEW]
+    assert all(set(path.tolist()) <= {3, 4} for path in fitted.states(X_NEW, given))
+    assert all(p[:, :3].max() == 0 for p in fitted.predict_state_marginals(X_NEW, given))
+
+
+def test_states_of_second_order_are_those_of_rows():
+    model = LatentCRF(2, order=2, **FAST).fit(X, Y)
+    for path, labels in zip(model.states(X_NEW), model.predict(X_NEW), strict=True):
+        assert [model.states_[k].label for k in path] == labels
+
+
+# ---- settings ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("trainer", ["lbfgs", "sgd", "averaged", "adam", "rprop"])
+def test_every_objective_with_every_trainer(objective, trainer):
+    settings = {**FAST, "max_iter": 2}
+    if trainer == "lbfgs" and not OBJECTIVES[objective].smooth:
+        pytest.skip("L-BFGS needs a smooth objective")
+    for extra in ({}, {"rank": 2}, {"order": 2, "share_labels": False}):
+        model = LatentCRF(2, objective=objective, trainer=trainer, **extra, **settings).fit(X[:8], Y[:8])
+        assert len(model.predict(X_NEW)) == len(X_NEW)
+
+
+def test_features_of_steps_are_crossed_with_states():
+    model = LatentCRF(2, order=2, triple_features=True, template=TEMPLATE, **FAST).fit(ROWS, Y)
+    names = {scorer.name: scorer for scorer in model.tagger_.chain.transitions}
+    assert {"edge_features", "triple_features"} <= set(names)
+    space = model.tagger_.chain.space
+    pairs = names["triple_features"].pairs
+    # Only label triples that were seen with a feature have weights, one for each of their state triples.
+    seen = {
+        (word[t][0], (labels[t - 2] if t > 1 else None, labels[t - 1], labels[t]))
+        for word, labels in zip(ROWS, Y, strict=True)
+        for t in range(1, len(word))
+    }
+    counts = [2 ** (3 if triple[0] is not None else 2) for _, triple in seen]
+    assert pairs.n_pairs == sum(counts)
+    assert pairs.row.max() < space.n_edges
+    explained = model.explain(ROWS[0])
+    assert explained is not None
+
+
+def test_partial_labels(fitted):
+    hidden = [[None if t % 2 else label for t, label in enumerate(labels)] for labels in Y]
+    model = LatentCRF(2, **FAST).fit(X, hidden)
+    assert model.score(X, Y) > 0.6
+
+
+def test_the_best_of_several_starts_is_kept():
+    rng = np.random.default_rng(5)
+    X, y = cycle(150, 0.9, rng)
+    settings = {"objective": "perceptron", "share_labels": False, "max_iter": 4, "n_jobs": 1}
+    seen = []
+    several = LatentCRF(n_init=4, **settings).fit(X, y, callback=lambda p: seen.append(p.notes["start"]))
+    assert seen == [float(i) for i in (1, 2, 3, 4) for _ in range(4)]
+    first = LatentCRF(n_init=1, **settings).fit(X, y)
+    assert several.score(X, y) >= first.score(X, y)
+    assert len(several.history_) == 4
+    X_dev, y_dev = cycle(60, 0.9, rng)
+    chosen = LatentCRF(n_init=4, **settings).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    single = LatentCRF(n_init=1, **settings).fit(X, y, X_dev=X_dev, y_dev=y_dev)
+    assert chosen.score(X_dev, y_dev) >= single.score(X_dev, y_dev)
+
+
+def test_likelihood_chooses_starts_by_its_objective():
+    rng = np.random.default_rng(5)
+    X, y = cycle(100, 0.9, rng)
+    settings = {"share_labels": False, "max_iter": 4, "n_jobs": 1, "trainer": "lbfgs"}
+    several = LatentCRF(n_init=3, **settings).fit(X, y)
+    single = LatentCRF(n_init=1, **settings).fit(X, y)
+    assert several.history_[-1]["objective"] <= single.history_[-1]["objective"]
+
+
+def test_a_checkpoint_of_several_starts_is_that_of_the_best(tmp_path):
+    X, y = cycle(60, 0.9, np.random.default_rng(0))
+    settings = {"objective": "perceptron", "n_init": 3, "n_jobs": 1}
+    model = LatentCRF(max_iter=2, **settings).fit(X, y, checkpoint=tmp_path / "c")
+    longer = LatentCRF(max_iter=4, **settings).fit(X, y, checkpoint=tmp_path / "c", resume=True)
+    assert longer.n_iter_ == 4
+    assert longer.history_[:2] == model.history_
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"rank": 2}, {"order": 2, "triple_features": True, "template": TEMPLATE}, {"share_labels": False}],
+    ids=str,
+)
+def test_files_keep_everything(settings, tmp_path):
+    data = ROWS if "template" in settings else X
+    model = LatentCRF({"O": 2, "B-LOC": 3}, decoder="latent-dynamic", **settings, **FAST).fit(data, Y)
+    model.save(tmp_path / "model.cf")
+    again = chainfield.load(tmp_path / "model.cf", n_jobs=1)
+    assert isinstance(again, LatentCRF)
+    assert again.tagger_.theta.tobytes() == model.tagger_.theta.tobytes()
+    assert again.predict(data) == model.predict(data)
+    assert again.states_per_label == {"O": 2, "B-LOC": 3}
+    assert again.feature_weights_ == model.feature_weights_
+    assert again.transition_weights_ == model.transition_weights_
+
+
+def test_weights_of_labels_are_named_by_labels(fitted):
+    weights = fitted.feature_weights_
+    names = {name for _, name in weights}
+    assert {"O", "B-LOC", "I-LOC", StateName("O", 0), StateName("O", 1)} <= names
+    explanation = fitted.explain(X_NEW[0])
+    assert explanation is not None
+
+
+def test_rules_hold_between_states():
+    model = LatentCRF(2, scheme="bio", **FAST).fit(X, Y)
+    assert not any(a == "O" and b == "I-LOC" for s in model.predict(X_NEW) for a, b in itertools.pairwise(s))
+    assert (model.tagger_.chain.space.n_edges) < 36
+
+
+def test_numbers_share_labels_too():
+    rng = np.random.default_rng(0)
+    data = [rng.normal(size=(5, 3)) for _ in range(30)]
+    labels = [["ab"[int(abs(row[0]) > 0.7)] for row in x] for x in data]
+    model = LatentCRF(2, max_iter=60, n_jobs=1).fit(data, labels)
+    plain = LinearCRF(max_iter=60, n_jobs=1).fit(data, labels)
+    assert model.score(data, labels) > plain.score(data, labels) + 0.05
+
+
+# ---- bad input ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"states_per_label": 0}, "states_per_label is 0"),
+        ({"states_per_label": {"O": 0}}, "states_per_label of 'O' is 0"),
+        ({"states_per_label": {"X": 2}}, "'X', which is not a label"),
+        ({"states_per_label": 1.5}, "states_per_label is 1.5"),
+        ({"rank": 7}, "rank is 7, but there are 6 states"),
+        ({"rank": 0}, "rank is 0"),
+        ({"order": 3}, "order is 3"),
+        ({"restart_every": 0, "objective": "perceptron"}, "restart_every is 0"),
+        ({"restart_every": 3, "trainer": "lbfgs"}, "restart_every has no effect"),
+        ({"n_init": 0}, "n_init is 0"),
+        ({"n_init": "many"}, "n_init is 'many'"),
+        ({"start_scale": -1}, "start_scale is -1"),
+        ({"decoder": "best"}, "Unknown decoder"),
+        ({"states_per_label": 400, "order": 2}, "1,200 states, order 2 would need about"),
+    ],
+    ids=str,
+)
+def test_settings_that_make_no_sense(settings, words):
+    with pytest.raises(ConfigError, match=words):
+        LatentCRF(**settings).fit(X, Y)
+
+
+def test_a_model_too_large_is_refused_before_it_is_made(monkeypatch):
+    monkeypatch.setattr("chainfield.memory.physical_memory", lambda: 1000)
+    with pytest.raises(ConfigError, match=r"would need about .* GB of memory, but this machine has .*; do less\."):
+        demand_memory(1001, "This", "do less")
+    demand_memory(999, "This", "do less")
+    with pytest.raises(ConfigError, match="take fewer states a label"):
+        LatentCRF(2).fit(X, Y)
+    monkeypatch.setattr("chainfield.memory.physical_memory", lambda: 6000)
+    with pytest.raises(ConfigError, match=r"A model of [\d,]+ weights would need"):
+        LatentCRF(2).fit(X, Y)
+
+
+def test_labels_of_development_data_alone_are_told():
+    with pytest.warns(chainfield.errors.DataWarning, match="'B-PER'"):
+        LatentCRF(**FAST).fit(X, Y, X_dev=X[:1], y_dev=[["B-PER"] * len(X[0])])
+
+
+def test_low_rank_trains_online_too():
+    problem = compose("latent", "seen pairs + boundary", "low rank", "perceptron", l2=0.0)
+    theta = problem.chain.start(np.random.default_rng(0))
+    assert theta.any()
+    session = run(SGD(rate=0.5, restart_every=2, max_iter=5), problem, begin(SGD(rate=0.5), problem, theta))
+    assert not np.array_equal(session.best, theta)
+    assert replace(problem, l2=0.1).evaluate(theta)[0] > 0
