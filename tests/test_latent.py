@@ -246,7 +246,8 @@ def test_every_objective_with_every_trainer(objective, trainer):
 def test_features_of_steps_are_crossed_with_states():
     model = LatentCRF(2, order=2, triple_features=True, template=TEMPLATE, **FAST).fit(ROWS, Y)
     names = {scorer.name: scorer for scorer in model.tagger_.chain.transitions}
-    assert {"edge_features", "triple_features"} <= set(names)
+    assert {"edge_features", "triple_features", "label_edge_features"} <= set(names)
+    assert names["label_edge_features"].pairs.n_pairs * 4 == names["edge_features"].pairs.n_pairs
     space = model.tagger_.chain.space
     pairs = names["triple_features"].pairs
     # Only label triples that were seen with a feature have weights, one for each of their state triples.

@@ -57,6 +57,12 @@ BENCHMARKS = {
             "memory-conll2000", "peak memory of training and tagging, and bytes a token", "10", "memory_conll2000"
         ),
         Benchmark("hmm-em", "EM of hidden Markov models with Gaussian mixtures, against hmmlearn", "2", "hmm_em"),
+        Benchmark(
+            "latent",
+            "hidden states: passes against python-crfsuite and bare max-products, the perceptron against the DPLVM",
+            "8",
+            "latent",
+        ),
         Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
         Benchmark(
             "empirical",

@@ -111,6 +111,15 @@ TIMIT = Corpus(
     "python -m nltk.downloader timit fetches it",
     layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
     licence="LDC; the sample is for non-commercial use only, and not to be passed on otherwise",
+
+JNLPBA = Corpus(
+    name="jnlpba",
+    files=("train.iob2", "devel.iob2", "test.iob2"),
+    about="BioNLP/JNLPBA 2004 bio-entities: 16,807 / 1,739 / 3,856 sentences of MEDLINE abstracts; word, entity (IOB2)",
+    source="the shared task's data (GENIA project); github.com/BaderLab/Biomedical-Corpora has them, divided into "
+    "training and development data",
+    layout="a token and its label a line, separated by a tab; -DOCSTART- before each abstract; labels B-protein … O",
+    licence="GENIA: annotations CC BY 3.0, abstracts of their publishers: for benchmarks only, not to be passed on",
 )
 
 CONLL2003 = Corpus(

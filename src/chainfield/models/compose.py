@@ -31,7 +31,7 @@ from chainfield.scorers import (
 from chainfield.scorers.groups import NO_GROUPS, label_groups, n_groups, old_columns
 from chainfield.scorers.pairs import pairs_with_sets
 from chainfield.states import StateSpace
-from chainfield.states.keys import state_keys
+from chainfield.states.keys import label_codes, label_ties
 
 from .transfer import find_origin, unite_pairs
 
@@ -146,23 +146,9 @@ def transitions(
         scorers.append(EdgeFeatures(pairs, space.edge_row))
         if triples and space.n_edges > space.n_edge_rows:
             scorers.append(_triple_features(material, space))
+        if share_labels and len(material.group_of):
+            scorers.append(_label_features(material, space, index, steps))
     return scorers
-
-
-def label_codes(space: StateSpace) -> list[NDArray[np.int64]]:
-    """(E,) numbers of edges by their label pairs; in a second-order space, by their label triples too."""
-    n = space.n_labels + 1  # one more for "nothing before"
-    labels = space.label_of[space.src].astype(np.int64) * n + space.label_of[space.dst]
-    codes = [labels]
-    if space.n_edges > space.n_edge_rows:
-        before = state_keys(space)[space.src, 1]
-        codes.append(labels + n * n * np.where(before >= 0, space.label_of_row[before], space.n_labels))
-    return codes
-
-
-def label_ties(space: StateSpace) -> list[NDArray[np.int32]]:
-    """The same as ties: all edges between the states of the same labels share a weight."""
-    return [np.unique(code, return_inverse=True)[1].astype(np.int32) for code in label_codes(space)]
 
 
 def known_steps(
@@ -228,6 +214,25 @@ def _triple_features(material: Material, space: StateSpace) -> EdgeFeatures:
     if material.previous is not None:
         pairs = _with_old(material.previous, "triple_features", pairs, material.origin(space).edges)
     return EdgeFeatures(pairs, np.arange(space.n_edges, dtype=np.int32), name="triple_features")
+
+
+def _label_features(
+    material: Material, space: StateSpace, index: NDArray[np.int32], steps: list[NDArray[np.int64]]
+) -> EdgeFeatures:
+    """Features of transitions with a weight for every label pair seen, beside those of its state pairs."""
+    assert material.batch.edges is not None
+    tie = label_ties(space)[0]
+    of_row = np.zeros(space.n_edge_rows, np.int64)
+    of_row[space.edge_row] = tie
+    sets = [of_row[rows[:1]] for rows in steps]  # all edges of a step have the same labels
+    pairs = pairs_with_sets(material.batch.edges, sets, index, int(tie.max(initial=-1)) + 1)
+    if material.previous is not None:
+        old = material.origin(space).edges
+        before = label_ties(material.previous.chain.space)[0]
+        columns = np.full(int(tie.max(initial=-1)) + 1, -1, np.int64)
+        columns[tie[old >= 0]] = before[old[old >= 0]]
+        pairs = _with_old(material.previous, "label_edge_features", pairs, columns)
+    return EdgeFeatures(pairs, tie, name="label_edge_features")
 
 
 def _with_old(previous: FittedModel, name: str, pairs: Pairs, columns: NDArray[np.int64]) -> Pairs:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.states.keys import label_ties
 
 from .inspection import Share, demand
 from .origin import Origin
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 class EdgeFeatures(Scorer):
     """Weights for (edge feature, edge row) pairs; an edge reads its row, so that second-order edges may share.
 
-    Where every edge is a row of its own, a second-order chain has weights for (feature, state triple).
+    Where every edge is a row of its own, a second-order chain has weights for (feature, state triple); where rows are
+    label pairs, hidden states share them.
     """
 
     pairs: Pairs
@@ -72,10 +74,11 @@ class EdgeFeatures(Scorer):
         return pullback
 
     def carry(self, old: EdgeFeatures, origin: Origin, theirs: Params, ours: Params) -> None:
-        """Pairs that were there before keep their weights."""
-        if self._free == old._free:
-            columns = origin.edges if self._free else origin.edge_rows
-            carry_pairs(old.pairs, self.pairs, columns, None, theirs["weight"], ours["weight"])
+        """Pairs that were there before keep their weights; rows are those of edges that were there before."""
+        there = origin.edges >= 0
+        rows = np.full(int(self.edge_row.max(initial=-1)) + 1, -1, np.int64)
+        rows[self.edge_row[there]] = old.edge_row[origin.edges[there]]
+        carry_pairs(old.pairs, self.pairs, rows, None, theirs["weight"], ours["weight"])
 
     def shares(
         self, params: Params, batch: Batch, scores: Float, columns: Int, features: FeatureMap
@@ -88,7 +91,8 @@ class EdgeFeatures(Scorer):
         return [[] if t in first else shares for t, shares in enumerate(found)]
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
-        """Edge rows are those of the space, or its edges."""
-        fits = self.edge_row.dtype == np.int32 and (self._free or np.array_equal(self.edge_row, space.edge_row))
-        demand(fits and len(self.edge_row) == space.n_edges, "the edge rows of the edge features")
+        """Edge rows are those of the space, its edges, or its label pairs."""
+        known = (space.edge_row, np.arange(space.n_edges), label_ties(space)[0])
+        fits = self.edge_row.dtype == np.int32 and any(np.array_equal(self.edge_row, rows) for rows in known)
+        demand(fits, "the edge rows of the edge features")
         check_pairs(self.pairs, features.n_edge_features, int(self.edge_row.max(initial=-1)) + 1)

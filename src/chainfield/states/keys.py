@@ -41,3 +41,19 @@ def state_keys(space: StateSpace) -> Int:
             keys[state, 2] = seen.get((row, earlier), 0)
             seen[row, earlier] = int(keys[state, 2]) + 1
     return keys
+
+
+def label_codes(space: StateSpace) -> list[Int]:
+    """(E,) numbers of edges by their label pairs; in a second-order space, by their label triples too."""
+    n = space.n_labels + 1  # one more for "nothing before"
+    labels = space.label_of[space.src].astype(np.int64) * n + space.label_of[space.dst]
+    codes = [labels]
+    if space.n_edges > space.n_edge_rows:
+        before = state_keys(space)[space.src, 1]
+        codes.append(labels + n * n * np.where(before >= 0, space.label_of_row[before], space.n_labels))
+    return codes
+
+
+def label_ties(space: StateSpace) -> list[NDArray[np.int32]]:
+    """The same as ties: all edges between the states of the same labels share a weight."""
+    return [np.unique(code, return_inverse=True)[1].astype(np.int32) for code in label_codes(space)]
