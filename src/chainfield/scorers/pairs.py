@@ -118,10 +118,11 @@ def pairs_from_codes(codes: Int, n_features: int, n_rows: int) -> Pairs:
     return Pairs(first.astype(np.int64), (codes % n_rows).astype(np.int32))
 
 
-def arrange(pairs: Pairs, n_rows: int) -> tuple[Pairs, Int32]:
+def arrange(pairs: Pairs, n_rows: int, share: float = 0.25) -> tuple[Pairs, Int32]:
     """Renumber features so that the kernels' zones lie side by side; returns the pairs and the features' new numbers.
 
-    A feature seen with a quarter of the rows or more becomes full: reading all rows as vectors beats a list.
+    A feature seen with a quarter of the rows (or ``share``) or more becomes full: reading all rows as vectors beats a
+    list.
     """
     from chainfield.kernels.pairs import fill_zones
 
@@ -129,7 +130,7 @@ def arrange(pairs: Pairs, n_rows: int) -> tuple[Pairs, Int32]:
     counts = np.diff(pairs.first)
     if len(pairs.mask):
         counts = np.diff(np.concatenate([[0], np.cumsum(exists)])[pairs.first])
-    full = np.diff(pairs.first) >= min(n_rows, max(4, -(-n_rows // 4)))
+    full = np.diff(pairs.first) >= min(n_rows, max(4, int(np.ceil(n_rows * share))))
     zone = np.where(full, 0, np.where(counts == 1, 1, 2)).astype(np.int8)
     order = np.argsort(zone, kind="stable")
     number = np.empty(len(order), np.int32)
