@@ -111,6 +111,7 @@ TIMIT = Corpus(
     "python -m nltk.downloader timit fetches it",
     layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
     licence="LDC; the sample is for non-commercial use only, and not to be passed on otherwise",
+)
 
 JNLPBA = Corpus(
     name="jnlpba",
