@@ -136,16 +136,16 @@ def contrast(
             for r in range(n_rows):
                 clamped[t, r] = node[t, r] if known.table[known.index[at + t], r] else -np.inf
         below = side(
-            graph, clamped, others, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight, d_node,
-            d_nodes, d_edge, d_edges, yes,
+            graph, clamped, others, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight,
+            d_node, d_nodes, d_edge, d_edges, yes,
         )  # fmt: skip
     if len(known.cost) > 0:
         for t in range(n):
             for r in range(n_rows):
                 node[t, r] += known.cost[known.index[at + t], r]
     above = side(
-        graph, node, nodes, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node, d_nodes,
-        d_edge, d_edges, yes,
+        graph, node, nodes, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node,
+        d_nodes, d_edge, d_edges, yes,
     )  # fmt: skip
     return above, below
 
