@@ -618,5 +618,7 @@ def test_trainers_refuse_what_they_cannot_do():
             trainer.check(draw_problem(JointLikelihood() if isinstance(trainer, EM) else Contrast("sum"), l2=1.0))
     with pytest.raises(ConfigError, match="no effect with trainer='em'"):
         HMMClassifier(learning_rate=0.1).fit(X, Y)
+    with pytest.raises(ConfigError, match="Unknown trainer 'magic'; choose one of em, ebw, auto"):
+        HMMClassifier(trainer="magic").fit(X, Y)
     assert Adam().projects
     assert not LBFGS().projects

@@ -19,7 +19,7 @@ from chainfield.problem import Problem
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace
 from chainfield.tasks import Task
-from chainfield.trainers import EBW, EM, Trainer
+from chainfield.trainers import EBW, EM, TRAINERS, Trainer
 
 from .aligning import Aligning
 from .base import Float
@@ -169,6 +169,10 @@ class HMMClassifier(Aligning, ChainClassifier):
         return float(self.kappa) if self.flatten == "states" and self.trainer != "em" else 1.0
 
     def _trainer(self, objective: Objective, partial: bool) -> tuple[str, Trainer[Any]]:
+        if self.trainer not in (*OWN_TRAINERS, *TRAINERS):
+            raise ConfigError(
+                f"Unknown trainer {self.trainer!r}; choose one of {', '.join((*OWN_TRAINERS, *TRAINERS))}."
+            )
         if self.trainer not in OWN_TRAINERS:
             return super()._trainer(objective, partial)
         for name in ("learning_rate", "batch_size", "average_from", "restart_every"):
