@@ -462,6 +462,7 @@ def test_rprop_on_batches_comes_near_the_optimum_for_a_linear_crf():
         {"topology": "ergodic", "trainer": "rprop", "max_iter": 30},
         {"objective": "large_margin", "trainer": "averaged", "max_iter": 5},
         {"start": "random", "max_iter": 20},
+        {"start": "random", "rank": 2, "topology": "ergodic", "trainer": "lbfgs", "max_iter": 40, "l2": 0.1},
         {"topology": ([[1, 1], [0, 1]], [1, 0], None), "max_iter": 5},
         {"objective": "perceptron", "n_components": 2, "max_iter": 5},
     ],
@@ -514,6 +515,8 @@ def test_intents_from_words_and_dicts():
     for data in ([t.split() for t in texts], [[{"w": w} for w in t.split()] for t in texts]):
         model = HiddenCRF(n_states=2, topology="ergodic", trainer="lbfgs", l2=0.05, n_jobs=1).fit(data, labels)
         assert model.score(data, labels) == 1.0
+        low = HiddenCRF(n_states=3, rank=1, topology="ergodic", trainer="lbfgs", l2=0.05, n_jobs=1).fit(data, labels)
+        assert low.score(data, labels) == 1.0
         with pytest.raises(ConfigError, match="n_components is for arrays"):
             HiddenCRF(n_components=2, topology="ergodic").fit(data, labels)
         with pytest.raises(ConfigError, match="needs arrays of numbers"):
@@ -588,6 +591,9 @@ def test_bad_input(model):
     refuse("kappa is 0", X, kind=ConfigError, kappa=0.0)
     refuse("flatten is 'paths'", X, kind=ConfigError, flatten="paths")
     refuse("init is 'magic'", X, kind=ConfigError, init="magic")
+    if isinstance(model, HiddenCRF):
+        refuse("with rank, use start", X, kind=ConfigError, rank=2)
+        refuse("rank is 0", X, kind=ConfigError, rank=0)
     fitted = clone(model).set_params(max_iter=1).fit(X, Y)
     with pytest.raises(DataError, match="Sequence 1 has 1 positions, but the shortest path of any class has 3"):
         fitted.predict([X[0], X[1][:1]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -13,7 +14,7 @@ from chainfield.fitted import Classifier
 from chainfield.objectives import Flattened, Objective, objective_named
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
-from chainfield.scorers import Boundary, Chain, Scorer, Transition
+from chainfield.scorers import Boundary, Chain, LowRankTransition, Scorer, Transition
 from chainfield.states import StateSpace
 from chainfield.trainers import EM
 
@@ -29,6 +30,7 @@ from .transfer import carry_over
 STARTS = ("hmm", "random")
 FLATTENINGS = ("states", "classes")
 EM_ITERATIONS = 20
+START_SCALE = 0.1  # deviation of a random start
 
 
 @final
@@ -49,6 +51,9 @@ class HiddenCRF(Aligning, ChainClassifier):
         Left to right: how far a step may go ahead.
     n_components : int
         Mixture components of a state (arrays only); they are summed over.
+    rank : int, optional
+        Transitions between states are a product U Vᵀ of this rank; None: a weight for every transition. With a rank,
+        arrays need ``start="random"``.
     start : "hmm" or "random"
         Arrays: from an HMM that explains each class, or from small random weights. Other data start at random.
     flatten : "states", "classes" or None
@@ -77,6 +82,7 @@ class HiddenCRF(Aligning, ChainClassifier):
         topology: Any = "left-to-right",
         skip: int = 1,
         n_components: int = 1,
+        rank: int | None = None,
         start: str = "hmm",
         flatten: str | None = "states",
         kappa: float = 0.3,
@@ -109,6 +115,7 @@ class HiddenCRF(Aligning, ChainClassifier):
         self.topology = topology
         self.skip = skip
         self.n_components = n_components
+        self.rank = rank
         self.start = start
         self.flatten = flatten
         self.kappa = kappa
@@ -144,6 +151,7 @@ class HiddenCRF(Aligning, ChainClassifier):
         if self.start not in STARTS:
             raise ConfigError(f"start is {self.start!r}; choose one of {', '.join(STARTS)}.")
         check_whole(self, "n_components", 1)
+        check_whole(self, "rank", 1, optional=True)
         flat = Flattened(objective, self.kappa, "classes")  # checks kappa, whatever it is for
         return flat if self.flatten == "classes" else objective
 
@@ -153,14 +161,16 @@ class HiddenCRF(Aligning, ChainClassifier):
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         if material.pairs is not None:
             return self._linear(material, space)
-        chain = moment_chain(material, space, self.n_components)
+        chain = replace(moment_chain(material, space, self.n_components), transitions=(self._moves(space),))
         if material.previous is not None:
             theta = self._likely(chain, material) if space.n_labels > len(material.previous.task.labels) else None
             theta = np.zeros(chain.n_parameters) if theta is None else theta
             carry_over(material.previous, chain, material.origin(space), theta)
             return anchored(chain, theta)
         if self.start == "random":
-            return anchored(chain, np.zeros(chain.n_parameters), jitter=0.1)
+            return replace(chain, start_scale=START_SCALE)
+        if self.rank is not None:
+            raise ConfigError('Transitions of low rank cannot start from an HMM; with rank, use start="random".')
         return anchored(chain, self._likely(chain, material))
 
     def _likely(self, chain: Chain, material: Material) -> Float:
@@ -175,8 +185,13 @@ class HiddenCRF(Aligning, ChainClassifier):
                 "n_components is for arrays; sparse features and text are scored linearly. Use more states instead."
             )
         emissions: list[Scorer] = linear_emissions(material, space, boundary=False)
-        moves = Transition(np.arange(space.n_edges, dtype=np.int32))
-        return Chain(space, (*emissions, Boundary(space.n_rows)), (moves,), start_scale=0.1)
+        return Chain(space, (*emissions, Boundary(space.n_rows)), (self._moves(space),), start_scale=START_SCALE)
+
+    def _moves(self, space: StateSpace) -> Scorer:
+        """The scores of transitions."""
+        if self.rank is None:
+            return Transition(np.arange(space.n_edges, dtype=np.int32))
+        return LowRankTransition(space.src, space.row_of[space.dst], self.rank)
 
     def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Classifier:
         return super()._make(features, task, *released(chain, theta), how)

@@ -75,16 +75,14 @@ def likely_start(chain: Chain, material: Material, weight: Float, start: Start) 
         n = hmm.weight.shape[1]
 
 
-def anchored(chain: Chain, theta: Float, jitter: float = 0.0) -> Chain:
+def anchored(chain: Chain, theta: Float) -> Chain:
     """The same chain, whose parameters are distances from θ."""
     views = chain.views(theta)
 
     def anchor(scorer: Scorer) -> Scorer:
         return Anchored(scorer, {name: views[f"{scorer.name}.{name}"].copy() for name in scorer.shapes()})
 
-    return Chain(
-        chain.space, tuple(map(anchor, chain.emissions)), tuple(map(anchor, chain.transitions)), start_scale=jitter
-    )
+    return Chain(chain.space, tuple(map(anchor, chain.emissions)), tuple(map(anchor, chain.transitions)))
 
 
 def unanchored(chain: Chain) -> tuple[Chain, Float]:
