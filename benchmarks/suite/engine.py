@@ -40,16 +40,16 @@ class Fit:
 
 
 @contextmanager
-def _begin_watched(note: Callable[[Problem], None]) -> Iterator[None]:
+def begin_watched(note: Callable[[Problem], None]) -> Iterator[None]:
     """Training begins when an estimator calls ``begin`` with its problem, everything being encoded by then.
 
     The name is looked up by a string: it is not the estimator module's own, and type checkers would complain.
     """
     original = getattr(estimator, "begin")  # noqa: B009
 
-    def begin(trainer: Any, problem: Problem, theta: Any) -> Any:
+    def begin(trainer: Any, problem: Problem, theta: Any, **options: Any) -> Any:
         note(problem)
-        return original(trainer, problem, theta)
+        return original(trainer, problem, theta, **options)
 
     setattr(estimator, "begin", begin)  # noqa: B010
     try:
@@ -67,7 +67,7 @@ def fit(model: LinearCRF, rows: Any, labels: Any, **options: Any) -> Fit:
         trajectory.add(time.perf_counter() - begun[0][0], progress.objective, int(progress.notes.get("evaluations", 1)))
 
     started = time.perf_counter()
-    with _begin_watched(lambda problem: begun.append((time.perf_counter(), problem))):
+    with begin_watched(lambda problem: begun.append((time.perf_counter(), problem))):
         model.fit(rows, labels, callback=watch, **options)
     ended = time.perf_counter()
     at, problem = begun[0]

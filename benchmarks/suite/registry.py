@@ -62,6 +62,10 @@ BENCHMARKS = {
             "hidden states: passes against python-crfsuite and bare max-products, the perceptron against the DPLVM",
             "8",
             "latent",
+            "hidden-unit",
+            "hidden-unit CRFs on OCR, against plain PyTorch and bare products",
+            "4",
+            "hidden_unit",
         ),
         Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
         Benchmark(

