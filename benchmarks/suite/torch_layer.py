@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .measure import Measurements, Options, Table, alternate
+from .measure import Measurements, Options, Table, timed
 
-REPEATS = 30
+REPEATS = 15
 BATCH, LENGTH, LABELS = 32, 50, 20
 STATES = 512
 CALLS = 5  # of a contestant in a round
+WARM = 3  # calls before them that do not count
 
 
 def run(options: Options) -> Measurements:
@@ -41,15 +42,13 @@ def run(options: Options) -> Measurements:
 
 
 def _time(contestants: dict[str, Callable[[], Any]], repeats: int, result: Measurements) -> None:
-    for function in contestants.values():
-        function()  # compiles, allocates
-
-    def several(function: Callable[[], Any]) -> Callable[[], None]:
-        return lambda: [function() for _ in range(CALLS)] and None
-
-    for name, seconds in alternate({n: several(f) for n, f in contestants.items()}, repeats).items():
-        for value in seconds:
-            result.add(name, value / CALLS)
+    """Rounds in which all take their turn; before its turn, each warms up, and clears away what another has left."""
+    for _ in range(repeats):
+        for name, function in contestants.items():
+            for _ in range(WARM):
+                function()
+            seconds, _ = timed(lambda function=function: [function() for _ in range(CALLS)])  # type: ignore[misc]
+            result.add(name, seconds / CALLS)
 
 
 def _layers(options: Options, result: Measurements) -> None:

@@ -47,7 +47,7 @@ def vectors(context: Context) -> tuple[list[str], np.ndarray]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One training: its settings, and what came out."""
+    """One training: its settings, and what came out. One that was cut off has no test F1."""
 
     name: str
     settings: dict[str, Any]
@@ -55,7 +55,7 @@ class Cell:
     passes: int
     best: int
     dev: float
-    test: float
+    test: float | None
     seconds: float
 
 

@@ -63,11 +63,18 @@ def rows(setting: str, cells: list[Cell], published: float | None) -> Iterator[R
         if published is not None:
             yield Row(setting, "F1, test", published, None, source=SOURCE, note="not run")
         return
-    note = "; ".join(f"seed {c.seed}: {c.test:.2f}, pass {c.best} of {c.passes} chosen on eng.testa" for c in cells)
+    note = "; ".join(f"seed {c.seed}: {_told(c)}" for c in cells)
+    tested = [c.test for c in cells if c.test is not None]
     seconds = mean(c.seconds for c in cells)
     source = SOURCE if published is not None else ""
-    yield Row(setting, "F1, test", published, mean(c.test for c in cells), seconds, note, source)
+    yield Row(setting, "F1, test", published, mean(tested) if tested else None, seconds, note, source)
     yield Row(setting, "F1, development", None, mean(c.dev for c in cells))
+
+
+def _told(cell: Cell) -> str:
+    if cell.test is None:
+        return f"cut off after pass {cell.passes}, before it ended; the best on eng.testa was pass {cell.best}"
+    return f"{cell.test:.2f}, pass {cell.best} of {cell.passes} chosen on eng.testa"
 
 
 EXPERIMENT = Experiment(

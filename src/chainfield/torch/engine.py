@@ -125,13 +125,14 @@ class Engine:
             return self._back(-free, d_node, d_edge, weight)
         labels = clamp.only_label(self.space)[clamp.index].astype(np.int64)
         if quick and self.blocks.worthwhile and labels.min(initial=0) >= 0 and _whole(clamp, self.space):
-            bound, d_own, d_moves = labelled.forward_backward(self.blocks, scores, matrix, steps, labels, weight)
+            bound = labelled.forward_backward(self.blocks, scores, matrix, steps, labels, weight, d_node, d_edge)
+            _check(bound.cpu().numpy(), _KNOWN)
         else:
             allowed = torch.from_numpy(clamp.table[clamp.index][:, self.space.row_of]).to(node.device)
             bound, d_own, d_moves = both(scores.masked_fill(~allowed, -torch.inf), matrix, steps, weight)
-        _check(bound.cpu().numpy(), _KNOWN)
-        if weight is not None:
-            d_node, d_edge = d_node + d_own, d_edge + d_moves
+            _check(bound.cpu().numpy(), _KNOWN)
+            if weight is not None:
+                d_node, d_edge = d_node + d_own, d_edge + d_moves
         return self._back(bound - free, d_node, d_edge, weight)
 
     def _back(self, value: Tensor, d_node: Tensor, d_edge: Tensor, weight: Tensor | None) -> Contrast:

@@ -48,9 +48,16 @@ class Blocks:
 
 
 def forward_backward(
-    blocks: Blocks, node: Tensor, edge: Tensor, steps: Steps, labels: Int, weight: Tensor | None
-) -> tuple[Tensor, Tensor, Tensor]:
-    """As :func:`chainfield.torch.products.forward_backward`, over the paths of ``labels`` (N,)."""
+    blocks: Blocks,
+    node: Tensor,
+    edge: Tensor,
+    steps: Steps,
+    labels: Int,
+    weight: Tensor | None,
+    d_node: Tensor,
+    d_edge: Tensor,
+) -> Tensor:
+    """log Z (S,) of the paths of ``labels`` (N,); weight[s] × their posteriors are added to d_node and d_edge."""
     device, n_labels, m = node.device, blocks.space.n_labels, blocks.width
     order = steps.order.cpu().numpy()
     own = labels[order]
@@ -83,11 +90,11 @@ def forward_backward(
             torch.mul(torch.bmm(before, step).squeeze(1), emission[at:end], out=here)
         share = total[at:end]
         torch.sum(here, 1, keepdim=True, out=share)
-        here.div_(share)
+        here.mul_(share.reciprocal())  # a product is cheaper than a quotient
     log_z = gather(steps, total, top, top_edge)
     if weight is None:
-        return log_z, emission[:0], emission[:0]
-    right = emission.div_(total)
+        return log_z
+    right = emission.mul_(total.reciprocal())
     posterior = torch.empty_like(alpha)
     beta = torch.ones_like(alpha[: count[0]])
     for t in range(len(count) - 1, -1, -1):
@@ -100,20 +107,19 @@ def forward_backward(
     many = weight.to(alpha.dtype).index_select(0, steps.sequence).unsqueeze(1)
     posterior.mul_(many)
     right.mul_(many)
-    d_node = torch.zeros_like(node)
-    whole = torch.zeros((len(node), node.shape[1]), dtype=node.dtype, device=device)
-    whole.scatter_add_(1, where, posterior)
-    d_node.index_copy_(0, steps.order, whole)
-    return log_z, d_node, _expected(blocks, steps, alpha, right, matrix, pair, states, edge)
+    places = steps.order.unsqueeze(1) * node.shape[1] + where
+    posterior.masked_fill_(absent.index_select(0, at_labels), 0.0)
+    d_node.view(-1).index_add_(0, places.view(-1), posterior.view(-1))
+    _add_expected(blocks, steps, alpha, right, matrix, pair, states, d_edge)
+    return log_z
 
 
-def _expected(
-    blocks: Blocks, steps: Steps, alpha: Tensor, right: Tensor, matrix: Tensor, pair: Int, states: Tensor, edge: Tensor
-) -> Tensor:
-    """(K, K) expected transitions: a product for every pair of labels that occurs."""
-    d_edge = torch.zeros_like(edge)
+def _add_expected(
+    blocks: Blocks, steps: Steps, alpha: Tensor, right: Tensor, matrix: Tensor, pair: Int, states: Tensor, into: Tensor
+) -> None:
+    """Expected transitions into (K, K): a product for every pair of labels that occurs."""
     if not len(pair):
-        return d_edge
+        return
     before = torch.cat([alpha[a : a + n] for a, n in zip(steps.first[:-2], steps.count[1:], strict=True)])
     turn = np.argsort(pair, kind="stable")
     kinds, begin = np.unique(pair[turn], return_index=True)
@@ -124,5 +130,4 @@ def _expected(
         found = torch.mm(before[a:b].t(), after[a:b]).mul_(matrix[kind])
         source, target = divmod(kind, n_labels)
         rows, columns = (int((table[label] >= 0).sum()) for label in (source, target))
-        d_edge[states[source, :rows, None], states[target, None, :columns]] = found[:rows, :columns]
-    return d_edge
+        into[states[source, :rows, None], states[target, None, :columns]] += found[:rows, :columns]

@@ -85,12 +85,12 @@ def forward_backward(node: Tensor, edge: Tensor, steps: Steps, weight: Tensor | 
             torch.mm(before, matrix, out=here).mul_(emission[at:end])
         share = total[at:end]
         torch.sum(here, 1, keepdim=True, out=share)
-        here.div_(share)
+        here.mul_(share.reciprocal())  # a product is cheaper than a quotient
     log_z = gather(steps, total, top, top_edge)
     if weight is None:
         return log_z, emission[:0], emission[:0]
     back = matrix.t().contiguous()
-    right = emission.div_(total)
+    right = emission.mul_(total.reciprocal())
     posterior = torch.empty_like(alpha)
     beta = torch.ones_like(alpha[: count[0]] if count else alpha)
     for t in range(len(count) - 1, -1, -1):
