@@ -62,6 +62,8 @@ BENCHMARKS = {
             "hidden states: passes against python-crfsuite and bare max-products, the perceptron against the DPLVM",
             "8",
             "latent",
+        ),
+        Benchmark(
             "hidden-unit",
             "hidden-unit CRFs on OCR, against plain PyTorch and bare products",
             "4",
