@@ -1,4 +1,10 @@
-"""Input-conditioned transitions: score(t, e) = sum over edge features f of position t of value · weight(f, e)."""
+"""Input-conditioned transitions: score(t, e) = sum over edge features f of position t of value · weight(f, e).
+
+They are no part of the kernel that trains linear chains at once. There all positions share their edge scores; here each
+has its own, and filling and clearing them costs far more than all the rest. On noun phrases (CoNLL-2000, 5 states a
+label) a pass over 400 sentences with every feature crossed with state pairs takes as long as one over all 8,936 with
+features crossed with states alone; and POS features on label pairs did not raise held-out F1 (95.0 against 95.4).
+"""
 
 from __future__ import annotations
 
