@@ -65,7 +65,9 @@ class SGD(Trainer[OnlineState]):
         self.check(problem)
         check_averaging(self.average_from, self.restart_every)
         rate = calibrate(problem, theta, self.seed) if self.rate is None else self.rate
-        return OnlineState(theta.copy(), lag=np.zeros_like(theta), rate=rate)
+        return OnlineState(
+            theta.copy(), lag=np.zeros(theta.shape, theta.dtype), rate=rate
+        )  # pages that nobody touches cost nothing
 
     def step(self, problem: Problem, state: OnlineState) -> Record:
         """A pass over the data."""
