@@ -96,8 +96,8 @@ def experiment(name: str, title: str, table: Settings, full_time: str, default: 
             "30 passes (20 in second order), averaged from a third of them on; the paper makes 100, averaged from the "
             "tenth.",
             "Fold 1, on which the step was chosen, is also one of the ten test folds.",
-            "Before that choice, ten folds had been run once with half the step (first order 3.80 %) and with pixels 0 or "
-            "1 (second order 0.62 %).",
+            "Before that choice, ten folds had been run once with half the step (first order 3.80 %) and with pixels 0 "
+            "or 1 (second order 0.62 %).",
         ),
         subset="600 training words, fold 0, 50 units, 6 passes, two settings",
         run=errors_of(table),
