@@ -373,7 +373,7 @@ FORGED = {
     "no chain": remove("chain"),
     "no theta": drop("theta"),
     "too short a theta": overwrite("theta", lambda a: a[:-1].copy()),
-    "a theta of another type": overwrite("theta", lambda a: a.astype(np.float32)),
+    "a theta of another type": overwrite("theta", lambda a: a.astype(np.float16)),
     "a template that cannot be read": replace("U0:%x[", "features", "template"),
     "fewer columns": replace(0, "features", "n_columns"),
     "ties of another number": overwrite("scorer.transition.tie", lambda a: np.full_like(a, -7)),

@@ -21,7 +21,10 @@ from chainfield.scorers import (
     Chain,
     DenseLinear,
     EdgeFeatures,
+    GaussianMixture,
+    HiddenUnits,
     LowRankTransition,
+    Neural,
     Origin,
     Scorer,
     SparseLinear,
@@ -57,6 +60,9 @@ OURS = {
     "Transition": Transition(np.array([0, -1, 1, 1], np.int32)),
     "LowRankTransition": LowRankTransition(whole(0, 0, 1, 1), whole(0, 1, 0, 1), 2),
     "EdgeFeatures": EdgeFeatures(all_pairs(2, 2), np.array([0, 0, 1], np.int32)),
+    "HiddenUnits": HiddenUnits(2, 3, 2, "sparse", output_pace=0.5),
+    "Neural": Neural(2, 5, 1, 4, 6, "cnn", 3, 2, "none", 0, 4),
+    "GaussianMixture": GaussianMixture(2, 3, 2, np.zeros(2), np.ones(2)),
     "Words": Words(*ENTRIES, 3, 2),
     "UnseenAverage": UnseenAverage(*SAMPLES, 3, 2, counted="tokens"),
     "UnseenExponential": UnseenExponential(*SAMPLES, 3, 2, pairs=all_pairs(3, 2)),
@@ -110,6 +116,8 @@ def test_every_scorer_of_the_library_is_here():
 @pytest.mark.parametrize("kind", OURS)
 def test_scorers_survive_being_taken_apart(kind):
     scorer = OURS[kind]
+    if kind == "Neural":
+        pytest.importorskip("torch")
     again = scorer_from_parts(*scorer_to_parts(scorer))
     assert type(again) is type(scorer)
     assert (again.name, again.shapes()) == (scorer.name, scorer.shapes())
