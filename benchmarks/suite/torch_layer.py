@@ -37,9 +37,9 @@ def run(options: Options) -> Measurements:
         "Forward and backward: the log-likelihood of given tags, and gradients for emissions and parameters.",
         "Bare products: what forward-backward cannot do without, (B, K) (K, K) for every step in both directions and "
         "one (K, N) (N, K), in torch, and nothing else.",
-        "Every contestant warms up with three untimed calls before its turn. Without them the first calls after another "
-        "contestant's turn take several times as long, ours most of all (1 ms is little), and an earlier run without "
-        "warm-up gave 2.7 times pytorch-crf for forward and backward in place of the figure here.",
+        "Every contestant warms up with three untimed calls before its turn. Without them the first calls after "
+        "another contestant's turn take several times as long, ours most of all (1 ms is little), and an earlier run "
+        "without warm-up gave 2.7 times pytorch-crf for forward and backward in place of the figure here.",
     ]
     return result
 
