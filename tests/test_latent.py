@@ -12,13 +12,15 @@ import chainfield
 from chainfield import LatentCRF, LinearCRF
 from chainfield.errors import ConfigError
 from chainfield.fitted.names import StateName
+from chainfield.inference import best_paths
 from chainfield.memory import demand_memory
 from chainfield.models.compose import Material, linear_emissions, with_pairs
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import OBJECTIVES
+from chainfield.potentials import Potentials
 from chainfield.problem import OnlinePass
 from chainfield.scorers import Chain, Transition, low_rank
-from chainfield.states import partitioned, second_order
+from chainfield.states import Rules, partitioned, restrict, second_order
 from chainfield.trainers import SGD, begin, run
 from support import enumeration
 from support.catalogue import compose, draw_theta
@@ -165,6 +167,34 @@ def test_the_kernel_walks_as_the_parts_do(space, objective, labelling):
     np.testing.assert_allclose(theta, other, **CLOSE)
     np.testing.assert_allclose(fused[2] * theta - lag, apart[2] * other - other_lag, **CLOSE)
     np.testing.assert_allclose(fused[0], apart[0], **CLOSE)
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_path_with_known_labels_needs_their_states_alone(order, seed):
+    """A search along the edges that leave allowed states, against Viterbi with -inf everywhere else; ties included."""
+    from chainfield.kernels.narrow_max import best_known_path, make_search
+
+    rng = np.random.default_rng(seed)
+    space = partitioned([2, 1, 3, 2])
+    if seed:
+        ends = np.ones((2, space.n_labels), bool)
+        space = restrict(space, Rules(*ends, rng.random((space.n_labels, space.n_labels)) < 0.8))
+    space = second_order(space) if order == 2 else space
+    table = np.eye(space.n_labels, dtype=bool)[:, space.label_of_row]
+    n = 6
+    index = rng.integers(0, len(table), n)
+    node = rng.integers(0, 3, (n, space.n_rows)).astype(float)  # whole numbers: many paths score the same
+    edge = rng.integers(0, 3, (1, space.n_edges)).astype(float)
+    masked = np.where(table[index], node, -np.inf)
+    search = make_search(space.graph, n, n * space.n_states)
+    states, edges = np.empty(n, np.int32), np.empty(n, np.int32)
+    score = best_known_path(space.graph, index, table, 0, n, node.ravel(), space.n_rows, edge[0], search, states, edges)
+    known = best_paths(space, Potentials(masked, edge, np.array([0, n])))
+    assert score == known.score[0]
+    if np.isfinite(score):
+        np.testing.assert_array_equal(states, known.states)
+        np.testing.assert_array_equal(edges, known.edges)
 
 
 # ---- decoding ----------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ costs a fraction of a microsecond there: going through arrays of scores, part by
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,8 @@ class Fused:
         """A pass of stochastic training: see :class:`chainfield.problem.OnlinePass`."""
         from chainfield.kernels.linear_chain import Kept
 
+        if memory is None and self.problem.objective.how == "max":
+            return self._walk_by_paths(theta, order, rates, shrink, lag, mass)
         packing = self.packing
         kept = None if memory is None else Kept(memory.node, memory.edge, share)
         with packing.packed(theta) as packed:
@@ -104,6 +107,36 @@ class Fused:
                     packing.unpack(late, lag)
             packing.unpack(packed, theta)
         return result
+
+    def _walk_by_paths(
+        self, theta: Float, order: Int, rates: Float, shrink: Float | None, lag: Float | None, mass: float
+    ) -> tuple[float, int, float]:
+        """The same where gradients are differences of two paths."""
+        from chainfield.kernels.linear_chain import Parameters
+        from chainfield.kernels.perceptron import perceptron_pass
+
+        packing, problem = self.packing, self.problem
+        with packing.packed(theta) as packed, nullcontext() if lag is None else packing.packed(lag) as late:
+            loss, updates, failed, mass = perceptron_pass(
+                problem.chain.space.graph,
+                problem.chain.space.n_rows,
+                problem.batch.offsets,
+                order,
+                rates,
+                _NONE if shrink is None else shrink,
+                self.entries,
+                self.places,
+                self.known,
+                packed,
+                Parameters(_NONE, _NONE) if late is None else late,
+                float(mass),
+            )
+            if failed >= 0:
+                raise failure(loss, int(failed))
+            packing.unpack(packed, theta)
+            if lag is not None and late is not None:
+                packing.unpack(late, lag)
+        return loss, updates, mass
 
     def _run(
         self,
