@@ -12,7 +12,6 @@ import numpy as np
 PAPER = "Mahajan, Gunawardana and Acero: Training algorithms for hidden conditional random fields (ICASSP 2006)"
 PUBLISHED = "the paper, on all of TIMIT (23 times the data, 20 Gaussians a state)"
 HMM = {"variance_floor": 0.05, "smoothing": 1.0, "n_jobs": 1}
-N_FOLDS = 8
 
 
 @dataclass(frozen=True)
@@ -39,20 +38,15 @@ def of_speakers(found: Sequence[Any], speakers: Sequence[str]) -> Part:
     return Part([s.frames for s in own], [s.phone for s in own])
 
 
-def folds(found: Sequence[Any]) -> list[tuple[list[str], list[str], list[str]]]:
-    """(training, development, test) speakers: pairs of a woman and a man of the same region, each tested once.
-
-    Sorted by name the speakers alternate. The development pair is the one after the test pair; when settings are
-    chosen, the last model is trained on the training and the development speakers together.
-    """
+def pairs(found: Sequence[Any]) -> list[list[str]]:
+    """Pairs of a woman and a man of the same region, each a test part once: sorted by name the speakers alternate."""
     speakers = sorted({s.speaker for s in found})
-    pairs = [speakers[i : i + 2] for i in range(0, len(speakers), 2)]
-    cuts = []
-    for i in range(len(pairs)):
-        dev = (i + 1) % len(pairs)
-        train = [s for j, pair in enumerate(pairs) if j not in (i, dev) for s in pair]
-        cuts.append((train, pairs[dev], pairs[i]))
-    return cuts
+    return [speakers[i : i + 2] for i in range(0, len(speakers), 2)]
+
+
+def without(found: Sequence[Any], left_out: Sequence[int]) -> Part:
+    """The segments of all pairs but some."""
+    return of_speakers(found, [s for i, pair in enumerate(pairs(found)) if i not in left_out for s in pair])
 
 
 def scored(phones: Sequence[str]) -> list[str]:
