@@ -589,6 +589,11 @@ def test_bad_input(model):
     refuse("n_components is 0", X, kind=ConfigError, n_components=0)
     refuse("Unknown topology 'ring'", X, kind=ConfigError, topology="ring")
     refuse("kappa is 0", X, kind=ConfigError, kappa=0.0)
+    refuse("kappa is 'low'", X, kind=ConfigError, kappa="low")
+    refuse("variance_floor is 0", X, kind=ConfigError, variance_floor=0)
+    refuse("smoothing is -1", X, kind=ConfigError, smoothing=-1)
+    for scale in (1e200, 1e-200):
+        refuse(r"Column 0 \(x0\) has values of up to .*: they cannot be squared", [scale * x for x in X])
     refuse("flatten is 'paths'", X, kind=ConfigError, flatten="paths")
     refuse("init is 'magic'", X, kind=ConfigError, init="magic")
     if isinstance(model, HiddenCRF):

@@ -57,9 +57,15 @@ def test_damaged_arrays(folder, tmp_path):
             load_arrays(tmp_path / name)
     (tmp_path / "bad.npz").write_bytes(b"PK nothing")
     (tmp_path / "none").mkdir()
+    np.save(tmp_path / "one.npy", np.zeros((2, 2)))
     np.savez(tmp_path / "objects.npz", X=np.array([{}], object), lengths=[1])
-    for name, match in (("bad.npz", "cannot be read"), ("none", "no .npy files"), ("gone.npz", "does not exist"),
-                        ("objects.npz", "cannot be read")):  # fmt: skip
+    for name, match in (
+        ("bad.npz", "no archive of arrays"),
+        ("one.npy", "a single array"),
+        ("none", "no .npy files"),
+        ("gone.npz", "does not exist"),
+        ("objects.npz", "cannot be read"),
+    ):
         with pytest.raises(DataError, match=match):
             load_arrays(tmp_path / name)
 
@@ -102,6 +108,22 @@ def test_the_command_line_refuses(folder, tmp_path):
         assert match in done.stderr
     done = run("train", folder / "open.npz", target, "--model", "hmm")
     assert "has no labels" in done.stderr
+    done = run("train", folder / "train.npz", target)
+    assert "holds arrays; --model hmm and --model hcrf learn from them" in done.stderr
+
+
+def test_files_of_a_folder_are_named(folder, tmp_path):
+    files = {"arch/0.npy": X[2][:1], "down/1.npy": X[1], "down/2.npy": X[1][:, :1], "up/3.npy": X[0]}
+    for name, x in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        np.save(tmp_path / name, x)
+    done = run("train", tmp_path, tmp_path / "model.cf", "--model", "hcrf")
+    assert f"{tmp_path / 'down' / '2.npy'}: Sequence 2 has 1 columns" in done.stderr
+    (tmp_path / "down" / "2.npy").unlink()
+    done = run("train", tmp_path, tmp_path / "model.cf", "--model", "hcrf")
+    assert f"{tmp_path / 'arch' / '0.npy'}: Sequence 0 has 1 positions" in done.stderr
+    done = run("train", folder / "train.npz", tmp_path / "model.cf", "--model", "hmm", "--dev", tmp_path)
+    assert "X_dev: Sequence 0 has 1 positions" in done.stderr
 
 
 def test_plots(tmp_path):

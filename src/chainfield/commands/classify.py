@@ -23,7 +23,7 @@ def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> N
     standard error.
     """
     from chainfield.data.arrays import load_arrays
-    from chainfield.errors import ModelFileError
+    from chainfield.errors import DataError, ModelFileError
     from chainfield.models import ClassifyingModel, load
 
     check_output(output, data, model)
@@ -31,7 +31,10 @@ def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> N
     if not isinstance(estimator, ClassifyingModel):
         raise ModelFileError(f"{model} labels positions, not whole sequences; use chainfield tag.")
     found = load_arrays(data)
-    probabilities = estimator.predict_proba(found.sequences)
+    try:
+        probabilities = estimator.predict_proba(found.sequences)
+    except DataError as error:
+        raise found.named(error) from None
     labels = estimator.predict(found.sequences)
     states = estimator.decode(found.sequences, labels) if as_json else []
     with click.open_file(output, "w", encoding="utf-8") as out:

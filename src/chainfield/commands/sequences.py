@@ -41,6 +41,8 @@ def train_sequences(estimator: Any, data: str, output: Path, options: dict[str, 
             )
         except KeyboardInterrupt:
             interrupted = True
+        except DataError as error:
+            raise found.named(error) from None
     if interrupted and not getattr(estimator, "history_", None):
         click.echo("Stopped before the first iteration was finished; nothing was saved.", err=True)
         raise SystemExit(130)

@@ -122,6 +122,8 @@ def train(data: str, output: Path, **options: Any) -> None:
 
         train_sequences(_classifier(options), data, output, options)
         return
+    if data.endswith(".npz"):
+        raise ConfigError(f"{data} holds arrays; --model {' and --model '.join(_SEQUENCES)} learn from them.")
     estimator = _estimator(options)
     if options["model"] == "empirical":
         from .counting import count

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,13 @@ class Arrays:
         """Whether any label is known."""
         return any(label is not None for label in self.labels)
 
+    def named(self, error: DataError) -> DataError:
+        """An error about one of these sequences, which tells its file beside its number."""
+        numbered = re.match(r"Sequence (\d+)\b", str(error))
+        if numbered is None or not Path(self.source).is_dir():
+            return error
+        return type(error)(f"{Path(self.source) / self.names[int(numbered[1])]}: {error}")
+
 
 def load_arrays(path: str | os.PathLike[str]) -> Arrays:
     """Read sequences.
@@ -40,10 +48,13 @@ def load_arrays(path: str | os.PathLike[str]) -> Arrays:
         return _folder(place)
     if not place.exists():
         raise DataError(f"{place} does not exist; give a .npz file, or a folder with a folder of .npy files a label.")
+    if not zipfile.is_zipfile(place):
+        with place.open("rb") as file:
+            single = file.read(6) == b"\x93NUMPY"
+        what = "a single array" if single else "no archive of arrays"
+        raise DataError(f"{place} is {what}; a .npz file with X, lengths and y is expected.")
     try:
         with np.load(place, allow_pickle=False) as found:
-            if not hasattr(found, "files"):
-                raise DataError(f"{place} is a single array; a .npz file with X, lengths and y is expected.")
             missing = [name for name in ("X", "lengths") if name not in found.files]
             if missing:
                 raise DataError(f"{place} has no array {missing[0]!r}; it needs X, lengths and, for training, y.")

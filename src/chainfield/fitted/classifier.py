@@ -28,7 +28,7 @@ class Classifier(FittedModel):
 
     def predict(self, sequences: Sequence[Any]) -> list[Any]:
         """The best label of each sequence."""
-        return self.decode(self._encode(sequences))
+        return self.decode(self.encode(sequences))
 
     def decode(self, batch: Batch) -> list[Any]:
         """The same for sequences that are encoded already."""
@@ -38,14 +38,15 @@ class Classifier(FittedModel):
 
     def log_probabilities(self, sequences: Sequence[Any]) -> Float:
         """(S, L) log-probabilities of labels, exact however small they are."""
-        parts = self.map(lambda p: class_log_probabilities(self.chain.space, p), self._encode(sequences))
+        parts = self.map(lambda p: class_log_probabilities(self.chain.space, p), self.encode(sequences))
         return np.concatenate(parts or [np.empty((0, len(self.task.labels)))])
 
     def probabilities(self, sequences: Sequence[Any]) -> Float:
         """(S, L) probabilities of labels."""
         return np.exp(self.log_probabilities(sequences))
 
-    def _encode(self, sequences: Sequence[Any]) -> Batch:
-        batch = self.features.encode(sequences, self.n_jobs)
+    def encode(self, sequences: Sequence[Any]) -> Batch:
+        """Sequences as numbers; refuses those that are shorter than every path."""
+        batch = super().encode(sequences)
         check_long_enough(self.chain.space, batch.offsets)
         return batch

@@ -56,6 +56,10 @@ class FittedModel:
         """How many weights there are, without the places that only fill up full features."""
         return sum(scorer.n_weights() for scorer in self.chain.scorers)
 
+    def encode(self, sequences: Sequence[Any]) -> Batch:
+        """Sequences as numbers, checked: each can be labelled."""
+        return self.features.encode(sequences, self.n_jobs)
+
     def potentials(self, batch: Batch, clamp: Clamp | None = None) -> Potentials:
         """The scores of a batch; ``clamp`` excludes what disagrees with what is known.
 

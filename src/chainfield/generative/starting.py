@@ -16,13 +16,18 @@ from .hmm import HMM
 Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 ROUNDS = 20  # of k-means
+LARGEST = 1e100  # absolute value of an observation; 1 / LARGEST is the least
 
 
 def data_units(batch: Batch, names: Any) -> tuple[Float, Float]:
-    """Mean and deviation of each column; refuses one that never changes."""
+    """Mean and deviation of each column; refuses one that never changes, or that has no squares."""
     assert batch.dense is not None
+    scale = np.abs(batch.dense).max(axis=0)
+    extreme = np.flatnonzero((scale > LARGEST) | ((scale > 0.0) & (scale < 1.0 / LARGEST)))
+    if len(extreme):
+        at, size = int(extreme[0]), float(scale[extreme[0]])
+        raise DataError(f"Column {at} ({names[at]}) has values of up to {size:.3g}: they cannot be squared; scale it.")
     centre, spread = batch.dense.mean(axis=0), batch.dense.std(axis=0)
-    scale = np.maximum(np.abs(batch.dense).max(axis=0), 1e-300)
     flat = np.flatnonzero(~(spread > 1e-10 * scale))
     if len(flat):
         raise DataError(

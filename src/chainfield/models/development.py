@@ -44,7 +44,11 @@ def dev_scorer(
     def score(theta: Float) -> float:
         nonlocal batch
         fitted = make(theta)
-        batch = fitted.features.encode(sequences) if batch is None else batch
+        if batch is None:
+            try:
+                batch = fitted.encode(sequences)
+            except DataError as error:
+                raise DataError(f"X_dev: {error}") from None
         return model._quality(truth, fitted.decode(batch), labels)
 
     return score

@@ -23,7 +23,7 @@ from .base import Float
 from .compose import Material, linear_emissions
 from .estimator import ChainClassifier
 from .moments import Start, anchored, likely_start, moment_chain, released
-from .settings import check_whole, seed_of
+from .settings import check_number, check_whole, seed_of
 from .topologies import block_space, plainly
 from .transfer import carry_over
 
@@ -152,6 +152,8 @@ class HiddenCRF(Aligning, ChainClassifier):
             raise ConfigError(f"start is {self.start!r}; choose one of {', '.join(STARTS)}.")
         check_whole(self, "n_components", 1)
         check_whole(self, "rank", 1, optional=True)
+        check_number(self, "variance_floor", 0.0, strict=True)
+        check_number(self, "smoothing", 0.0)
         flat = Flattened(objective, self.kappa, "classes")  # checks kappa, whatever it is for
         return flat if self.flatten == "classes" else objective
 

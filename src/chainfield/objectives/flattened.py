@@ -14,8 +14,9 @@ s + (κ - 1) S_w, and class w κ S_w; the derivative is κ times the posterior o
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import dataclass, replace
-from typing import Literal, final
+from typing import Any, Literal, final
 
 import numpy as np
 
@@ -39,7 +40,8 @@ class Flattened(Objective):
     of: Flattening = "classes"
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.kappa < np.inf:
+        kappa: Any = self.kappa  # users may have given anything
+        if not isinstance(kappa, numbers.Real) or not 0.0 < float(kappa) < np.inf:
             raise ConfigError(f"kappa is {self.kappa!r}; a number above 0 is expected (1: nothing is flattened).")
         if self.of not in ("classes", "states"):
             raise ConfigError(f"Flattening is of classes or of states, not of {self.of!r}.")
