@@ -1,108 +1,195 @@
-"""What the experiments on handwritten words share (van der Maaten, Welling and Saul 2011)."""
+"""What the experiments on hidden-unit CRFs share (van der Maaten, Welling and Saul 2011)."""
 
 from __future__ import annotations
 
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import chainfield
-from harness.corpora import OCR
-from harness.experiment import Context, Experiment, Row
+from harness.experiment import Context, Row
 
 PAPER = "van der Maaten et al. 2011"
 # A file that keeps what is finished, so that an experiment can be interrupted and go on.
 PARTS = "CHAINFIELD_PARTS"
-# setting, published error, model, hyper-parameters
-Settings = tuple[tuple[str, float | None, str, dict[str, Any]], ...]
 
 
-def read(path: Path) -> tuple[list[np.ndarray], list[list[str]], np.ndarray]:
-    """Words as arrays of pixels (-1 or 1), their letters, and their folds."""
-    X, y, folds = [], [], []
-    rows: list[list[float]] = []
-    labels: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        fields = line.split("\t")
-        rows.append([2.0 * float(value) - 1.0 for value in fields[6:134]])
-        labels.append(fields[1])
-        if fields[2] == "-1":
-            X.append(np.array(rows))
-            y.append(labels)
-            folds.append(int(fields[5]))
-            rows, labels = [], []
-    return X, y, np.array(folds)
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Sequences, their labels, and the fold of each sequence."""
+
+    X: Sequence[Any]
+    y: Sequence[Sequence[str]]
+    folds: np.ndarray
+
+    def pick(self, chosen: np.ndarray) -> tuple[list[Any], list[Any]]:
+        """Some of the sequences and their labels."""
+        return [self.X[i] for i in chosen], [self.y[i] for i in chosen]
 
 
-def errors_of(table: Settings) -> Callable[[Context], Iterator[Row]]:
-    """An experiment's ``run``: a row a setting."""
-    return lambda context: run(table, context)
+def random_folds(n: int, seed: int, count: int = 10) -> np.ndarray:
+    """The fold of each of n sequences, at random and of equal size."""
+    return np.random.default_rng(seed).permutation(n) % count
 
 
-def run(table: Settings, context: Context) -> Iterator[Row]:
-    """A row a setting; folds that are finished are kept in a file, if the environment names one."""
-    X, y, folds = read(context.data["ocr"] / "letter.data")
-    parts = Path(os.environ[PARTS]) if os.environ.get(PARTS) else None
-    known: dict[tuple[str, int], tuple[float, float]] = {}
-    if parts is not None and parts.exists():
-        for line in parts.read_text(encoding="utf-8").splitlines():
-            entry = json.loads(line)
-            known[entry["setting"], entry["fold"]] = entry["error"], entry["seconds"]
-    chosen = [0] if context.quick else sorted(set(folds.tolist()))
-    for setting, published, kind, options in table[:2] if context.quick else table:
-        small = {"max_iter": 6} | ({"hidden_units": 50} if "hidden_units" in options else {})
-        settings = options | (small if context.quick else {})
-        errors, seconds = [], 0.0
-        for fold in chosen:
-            if context.quick or (setting, fold) not in known:
-                model = getattr(chainfield, kind)(random_state=fold, n_jobs=context.jobs, **settings)
-                inside = np.flatnonzero(folds != fold)[: 600 if context.quick else None]
-                outside = np.flatnonzero(folds == fold)
-                started = time.process_time()
-                model.fit([X[i] for i in inside], [y[i] for i in inside])
-                taken = time.process_time() - started
-                error = 100.0 * (1.0 - model.score([X[i] for i in outside], [y[i] for i in outside]))
-                known[setting, fold] = error, taken
-                if parts is not None:
-                    entry = {"setting": setting, "fold": fold, "error": error, "seconds": taken}
-                    with parts.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(entry) + "\n")
-            error, taken = known[setting, fold]
-            errors.append(error)
-            seconds += taken
-            context.log(f"{setting}, fold {fold}: {error:.2f} %")
-        note = ", ".join(f"{name}={value}" for name, value in options.items())
-        spread = f"; folds {min(errors):.2f} to {max(errors):.2f}" if len(errors) > 1 else ""
-        source = PAPER if published is not None else ""
-        yield Row(setting, "letter error %", published, float(np.mean(errors)), seconds, note + spread, source)
+@dataclass(frozen=True)
+class Setting:
+    """A model with its hyper-parameters; those of ``grid`` are chosen in each fold, within its training part.
+
+    ``trial``: what replaces hyper-parameters while choosing. ``quick``: what replaces them in quick runs. ``few``:
+    train on one fold and test on the other nine. ``folds``: how many of them, if not all. ``scaling``: what is done to
+    columns, by the training part: "", "centred" (mean 0) or "standardised" (deviation 1 as well).
+    """
+
+    name: str
+    model: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    published: float | None = None
+    grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    trial: Mapping[str, Any] = field(default_factory=dict)
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    few: bool = False
+    folds: int | None = None
+    scaling: str = ""
 
 
-def experiment(name: str, title: str, table: Settings, full_time: str, default: Any = "full") -> Experiment:
-    """An experiment on the ten folds."""
-    return Experiment(
-        name=name,
-        title=title,
-        paper=PAPER,
-        protocol="Ten folds as they come with the data, 9 for training and 1 for testing, mean error of letters; "
-        "pixels are -1 or 1. The step was chosen on fold 1 with folds 2 to 9 for training; seeds are the folds.",
-        differences=(
-            "The paper draws its folds at random; all 55 words occur in every fold either way, so that a second-order "
-            "chain nearly knows the lexicon.",
-            "30 passes (20 in second order), averaged from a third of them on; the paper makes 100, averaged from the "
-            "tenth.",
-            "Fold 1, on which the step was chosen, is also one of the ten test folds.",
-            "Before that choice, ten folds had been run once with half the step (first order 3.80 %) and with pixels 0 "
-            "or 1 (second order 0.62 %).",
-        ),
-        subset="600 training words, fold 0, 50 units, 6 passes, two settings",
-        run=errors_of(table),
-        corpora=(OCR,),
-        quick_time="a minute",
-        full_time=full_time,
-        default=default,
+def linear(name: str, published: float | None = None, **others: Any) -> Setting:
+    """A linear CRF."""
+    return Setting(name, "LinearCRF", published=published, **others)
+
+
+def hidden(name: str, published: float | None = None, **others: Any) -> Setting:
+    """A hidden-unit CRF; quick runs have few units."""
+    return Setting(name, "HiddenUnitCRF", published=published, quick={"hidden_units": 20, "max_iter": 6}, **others)
+
+
+class Parts:
+    """Folds that are finished, kept in the file that the environment names (nowhere, if it names none)."""
+
+    def __init__(self) -> None:
+        self.path = Path(os.environ[PARTS]) if os.environ.get(PARTS) else None
+        self.known: dict[tuple[str, int], dict[str, Any]] = {}
+        if self.path is not None and self.path.exists():
+            for line in self.path.read_text(encoding="utf-8").splitlines():
+                entry = json.loads(line)
+                self.known[entry["setting"], entry["fold"]] = entry
+
+    def get(self, setting: str, fold: int, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What is known of a fold, or what is found now."""
+        if (setting, fold) not in self.known:
+            entry = {"setting": setting, "fold": fold} | make()
+            self.known[setting, fold] = entry
+            if self.path is not None:
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(entry) + "\n")
+        return self.known[setting, fold]
+
+
+def run_table(
+    table: Iterable[Setting], read: Callable[[Context], Data], metric: str
+) -> Callable[[Context], Iterator[Row]]:
+    """An experiment's ``run``: a row a setting. Quick runs: the first two settings, one fold, 600 sequences."""
+
+    def run(context: Context) -> Iterator[Row]:
+        data, parts = read(context), Parts()
+        for setting in list(table)[:2] if context.quick else table:
+            yield row(setting, data, metric, context, parts)
+
+    return run
+
+
+def row(setting: Setting, data: Data, metric: str, context: Context, parts: Parts) -> Row:
+    """The mean error over folds."""
+    folds = sorted(set(data.folds.tolist()))[: 1 if context.quick else setting.folds]
+    found = []
+    for fold in folds:
+
+        def fitted(fold: int = fold) -> dict[str, Any]:
+            return one_fold(setting, data, fold, context)
+
+        found.append(fitted() if context.quick else parts.get(setting.name, fold, fitted))
+        context.log(f"{setting.name}, fold {fold}: {found[-1]['error']:.2f} % {found[-1].get('chosen') or ''}")
+    errors = [entry["error"] for entry in found]
+    notes = [f"{name}={value}" for name, value in setting.options.items()]
+    if setting.grid:
+        lists = (f"{name} {', '.join(f'{v:g}' for v in values)}" for name, values in setting.grid.items())
+        picked = ["/".join(f"{v:g}" for v in entry["chosen"].values()) for entry in found]
+        short = "".join(f", {name}={value}" for name, value in setting.trial.items())
+        notes.append(
+            f"chosen in each fold{short and ' (with' + short[1:] + ')'} from {' and '.join(lists)}: {', '.join(picked)}"
+        )
+    if len(errors) > 1:
+        notes.append(f"{len(errors)} folds, {min(errors):.2f} to {max(errors):.2f}")
+    return Row(
+        setting.name,
+        metric,
+        setting.published,
+        float(np.mean(errors)),
+        sum(entry["seconds"] for entry in found),
+        ", ".join(notes),
+        "" if setting.published is None else PAPER,
     )
+
+
+def one_fold(setting: Setting, data: Data, fold: int, context: Context) -> dict[str, Any]:
+    """Choose, train, test: error in per cent, processor seconds of the last training, and what was chosen."""
+    here = data.folds == fold
+    inside, outside = np.flatnonzero(here if setting.few else ~here), np.flatnonzero(~here if setting.few else here)
+    if context.quick:
+        inside = inside[:600]
+    options = dict(setting.options) | (dict(setting.quick) if context.quick else {})
+    chosen = choose(setting, options, data, inside, fold, context) if setting.grid else {}
+    error, seconds = trained(setting, options | chosen, data, inside, outside, fold, context)
+    return {"error": error, "seconds": seconds, "chosen": chosen}
+
+
+def choose(
+    setting: Setting, options: Mapping[str, Any], data: Data, inside: np.ndarray, fold: int, context: Context
+) -> dict[str, Any]:
+    """The settings of the grid that are best on a ninth of the training part; test data are never looked at."""
+    shuffled = np.random.default_rng(fold).permutation(inside)
+    cut = max(1, len(inside) // 9)
+    dev, rest = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
+    best: tuple[float, dict[str, Any]] | None = None
+    for values in product(*setting.grid.values()):
+        tried = dict(zip(setting.grid, values, strict=True))
+        error, _ = trained(setting, dict(options) | dict(setting.trial) | tried, data, rest, dev, fold, context)
+        if best is None or error < best[0]:
+            best = error, tried
+    assert best is not None
+    return best[1]
+
+
+def trained(
+    setting: Setting,
+    options: Mapping[str, Any],
+    data: Data,
+    inside: np.ndarray,
+    outside: np.ndarray,
+    seed: int,
+    context: Context,
+) -> tuple[float, float]:
+    """Error in per cent on the sequences outside, and the processor seconds of training."""
+    model = getattr(chainfield, setting.model)(random_state=seed, n_jobs=context.jobs, **options)
+    (X, y), (X_test, y_test) = data.pick(inside), data.pick(outside)
+    if setting.scaling:
+        X, X_test = scaled(X, X_test, setting.scaling)
+    started = time.process_time()
+    model.fit(X, y)
+    seconds = time.process_time() - started
+    return 100.0 * (1.0 - model.score(X_test, y_test)), seconds
+
+
+def scaled(X: list[np.ndarray], X_test: list[np.ndarray], scaling: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Columns of mean 0 in the training data, and of deviation 1 if they are to be standardised and not constant."""
+    stacked = np.concatenate(X)
+    mean, deviation = stacked.mean(axis=0), stacked.std(axis=0)
+    unit = 1.0 / np.where((deviation > 0) & (scaling == "standardised"), deviation, 1.0)
+    return [(x - mean) * unit for x in X], [(x - mean) * unit for x in X_test]

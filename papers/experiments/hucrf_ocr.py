@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-from experiments._hucrf import Settings, experiment
+from experiments._hucrf import PAPER, hidden, run_table
+from experiments._hucrf_data import read_ocr
+from harness.corpora import OCR
+from harness.experiment import Experiment
 
 MARGIN = {"objective": "large_margin", "dtype": "float32"}
-SETTINGS: Settings = (
-    (
+TABLE = (
+    hidden(
         "hidden units, large margin, first order, H = 1000",
         4.05,
-        "HiddenUnitCRF",
-        MARGIN | {"hidden_units": 1000, "learning_rate": 0.012},
+        options=MARGIN | {"hidden_units": 1000},
+        grid={"learning_rate": (0.004, 0.006)},
+        trial={"max_iter": 10},
+        scaling="centred",
     ),
-    (
+    hidden(
         "hidden units, large margin, second order, H = 250",
         1.99,
-        "HiddenUnitCRF",
-        MARGIN | {"hidden_units": 250, "order": 2, "max_iter": 20, "learning_rate": 0.02},
+        options=MARGIN | {"hidden_units": 250, "order": 2, "max_iter": 20},
+        grid={"learning_rate": (0.01, 0.02)},
+        trial={"max_iter": 10},
+        scaling="centred",
     ),
 )
-EXPERIMENT = experiment("hucrf-ocr", "handwritten words, hidden units, both orders", SETTINGS, "5 minutes")
+EXPERIMENT = Experiment(
+    name="hucrf-ocr",
+    title="handwritten words, hidden units, both orders",
+    paper=PAPER,
+    protocol="Ten folds as they come with the data, 9 for training and 1 for testing, mean error of letters; pixels "
+    "have mean 0 in the training part. The step is chosen in each fold on a ninth of its training part; seeds are the "
+    "folds.",
+    differences=(
+        "The paper draws its folds at random; all 55 words occur in every fold either way, so that a second-order "
+        "chain nearly knows the lexicon.",
+        "30 passes (20 in second order), averaged from a third of them on; the paper makes 100, averaged from the "
+        "tenth.",
+        "The paper's pixels are -1 and 1. With those, and one step for all folds that was chosen on one of them, this "
+        "experiment gave 3.82 % in first and 0.48 % in second order.",
+    ),
+    subset="600 training words, fold 0, 20 units, 6 passes, two settings",
+    run=run_table(TABLE, read_ocr, "letter error %"),
+    corpora=(OCR,),
+    quick_time="a minute",
+    full_time="8 minutes",
+)

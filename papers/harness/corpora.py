@@ -149,3 +149,33 @@ OCR = Corpus(
     layout="letter.data, unpacked: id, letter, next id, word, position, fold, 128 pixels, separated by tabs",
     licence="none stated; for research only, not to be passed on",
 )
+
+_HUCRF_CODE = "data that come with the authors' code of hidden-unit CRFs (github.com/senthilps8/dropout_hucrf, data/)"
+
+FAQ = Corpus(
+    name="faq",
+    files=("faqs.txt",),
+    about="McCallum's questions and answers: 48 files of 7 Usenet FAQs, 62,497 lines with 24 binary features, 4 labels",
+    source=f"{_HUCRF_CODE}: faqs.mat",
+    layout="faqs.txt: label and 24 bits (1 where the original is +1) a line, an empty line between files",
+    licence="none stated; for research only, not to be passed on",
+)
+
+CB513 = Corpus(
+    name="cb513",
+    files=("cb513_psiblast.txt",),
+    about="CB513: secondary structure (H, E, C) of 513 proteins, 84,119 residues with PSI-BLAST profiles of 20 numbers",
+    source=f"{_HUCRF_CODE}: cb513_psiblast.mat",
+    layout="cb513_psiblast.txt: residue, label and 20 numbers from 0 to 10 a line, an empty line between proteins",
+    licence="none stated; for research only, not to be passed on",
+)
+
+TREEBANK = Corpus(
+    name="treebank",
+    files=("combined/wsj_0001.mrg", "combined/wsj_0199.mrg"),
+    about="NLTK's sample of the Penn Treebank: 199 files, 3,914 sentences, 94,084 words without traces",
+    source="NLTK's data, package treebank (corpora/treebank.zip of github.com/nltk/nltk_data); "
+    "python -m nltk.downloader treebank fetches it",
+    layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",
+    licence="LDC; the sample is for non-commercial use only, and not to be passed on",
+)
