@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from click.testing import CliRunner
@@ -116,6 +117,26 @@ def test_full_run_is_kept_and_rendered(places, tmp_path):
     assert "| others | words | 7 | Counter 2001 | - |" in page
     assert "- The words are ours." in page
     assert "Quick run" not in page
+
+
+def test_a_picture_is_kept_beside_the_result_and_shown(places, tmp_path):
+    drawn = FAKE.replace('free"),),', 'free"),), picture=lambda rows: f"<svg>{len(rows)} rows</svg>",')
+    (tmp_path / places.package / "tiny.py").write_text(drawn)
+    assert call(places, "run", "tiny-count", "--data", tmp_path / "data").exit_code == 0
+    assert (places.results / "tiny-count.svg").read_text() == "<svg>2 rows</svg>"
+    assert call(places, "render").exit_code == 0
+    assert "![Counting](results/tiny-count.svg)" in places.report.read_text()
+
+
+def test_curves_are_a_picture_with_all_points():
+    lines = {"a & b": [(10.0, 8.0), (100.0, 4.0), (1000.0, 3.5)], "level": [(10.0, 12.0), (1000.0, 12.0)]}
+    drawn = importlib.import_module("harness.curves").curves(lines, "units", "error, %")
+    root = ElementTree.fromstring(drawn)
+    names = [element.tag.rpartition("}")[2] for element in root]
+    assert names.count("circle") == 5
+    assert names.count("polyline") == 2
+    texts = {element.text for element in root if element.text}
+    assert {"a & b", "level", "units", "error, %", "10", "100", "1000", "0", "12"} <= texts
 
 
 def test_json_elsewhere_leaves_the_results_alone(places, tmp_path):

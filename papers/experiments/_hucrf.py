@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import chainfield
+from harness.cells import kept
 from harness.experiment import Context, Row
 
 PAPER = "van der Maaten et al. 2011"
-# A file that keeps what is finished, so that an experiment can be interrupted and go on.
-PARTS = "CHAINFIELD_PARTS"
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
     """Sequences, their labels, and the fold of each sequence."""
 
+    name: str
     X: Sequence[Any]
     y: Sequence[Sequence[str]]
     folds: np.ndarray
@@ -70,43 +67,21 @@ def hidden(name: str, published: float | None = None, **others: Any) -> Setting:
     return Setting(name, "HiddenUnitCRF", published=published, quick={"hidden_units": 20, "max_iter": 6}, **others)
 
 
-class Parts:
-    """Folds that are finished, kept in the file that the environment names (nowhere, if it names none)."""
-
-    def __init__(self) -> None:
-        self.path = Path(os.environ[PARTS]) if os.environ.get(PARTS) else None
-        self.known: dict[tuple[str, int], dict[str, Any]] = {}
-        if self.path is not None and self.path.exists():
-            for line in self.path.read_text(encoding="utf-8").splitlines():
-                entry = json.loads(line)
-                self.known[entry["setting"], entry["fold"]] = entry
-
-    def get(self, setting: str, fold: int, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What is known of a fold, or what is found now."""
-        if (setting, fold) not in self.known:
-            entry = {"setting": setting, "fold": fold} | make()
-            self.known[setting, fold] = entry
-            if self.path is not None:
-                with self.path.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(entry) + "\n")
-        return self.known[setting, fold]
-
-
 def run_table(
     table: Iterable[Setting], read: Callable[[Context], Data], metric: str
 ) -> Callable[[Context], Iterator[Row]]:
     """An experiment's ``run``: a row a setting. Quick runs: the first two settings, one fold, 600 sequences."""
 
     def run(context: Context) -> Iterator[Row]:
-        data, parts = read(context), Parts()
+        data = read(context)
         for setting in list(table)[:2] if context.quick else table:
-            yield row(setting, data, metric, context, parts)
+            yield row(setting, data, metric, context)
 
     return run
 
 
-def row(setting: Setting, data: Data, metric: str, context: Context, parts: Parts) -> Row:
-    """The mean error over folds."""
+def row(setting: Setting, data: Data, metric: str, context: Context) -> Row:
+    """The mean error over folds; finished folds are kept, see :mod:`harness.cells`."""
     folds = sorted(set(data.folds.tolist()))[: 1 if context.quick else setting.folds]
     found = []
     for fold in folds:
@@ -114,7 +89,7 @@ def row(setting: Setting, data: Data, metric: str, context: Context, parts: Part
         def fitted(fold: int = fold) -> dict[str, Any]:
             return one_fold(setting, data, fold, context)
 
-        found.append(fitted() if context.quick else parts.get(setting.name, fold, fitted))
+        found.append(kept(f"{data.name} {setting.name} fold {fold}", context, fitted))
         context.log(f"{setting.name}, fold {fold}: {found[-1]['error']:.2f} % {found[-1].get('chosen') or ''}")
     errors = [entry["error"] for entry in found]
     notes = [f"{name}={value}" for name, value in setting.options.items()]

@@ -28,7 +28,7 @@ def read_ocr(context: Context) -> Data:
             y.append(labels)
             folds.append(int(fields[5]))
             rows, labels = [], []
-    return Data(X, y, np.array(folds))
+    return Data("ocr", X, y, np.array(folds))
 
 
 def blocks(path: Path) -> Iterator[list[list[str]]]:
@@ -44,7 +44,7 @@ def read_faq(context: Context) -> Data:
         x = np.array([[2.0 * float(bit) - 1.0 for bit in bits] for _, bits in block])
         X.append(np.concatenate([x, (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)], axis=1))
         y.append([label for label, _ in block])
-    return Data(X, y, random_folds(len(X), context.seed))
+    return Data("faq", X, y, random_folds(len(X), context.seed))
 
 
 def read_cb513(context: Context) -> Data:
@@ -56,7 +56,7 @@ def read_cb513(context: Context) -> Data:
         around = np.concatenate([beyond, profile, beyond])
         X.append(np.concatenate([around[i : i + len(profile)] for i in range(WINDOW)], axis=1))
         y.append([fields[1] for fields in block])
-    return Data(X, y, random_folds(len(X), context.seed))
+    return Data("cb513", X, y, random_folds(len(X), context.seed))
 
 
 def read_treebank(context: Context) -> Data:
@@ -66,7 +66,7 @@ def read_treebank(context: Context) -> Data:
         for sentence in sentences(path.read_text(encoding="utf-8")):
             X.append(around([features(word) for _, word in sentence]))
             y.append([tag for tag, _ in sentence])
-    return Data(X, y, random_folds(len(X), context.seed))
+    return Data("treebank", X, y, random_folds(len(X), context.seed))
 
 
 def sentences(text: str) -> Iterator[list[tuple[str, str]]]:

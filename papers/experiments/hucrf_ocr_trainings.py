@@ -42,7 +42,7 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     protocol=f"The first {FOLDS} of the ten folds that come with the data, 9 for training and 1 for testing, mean "
     f"error of letters; Taskar's protocol is all ten folds, 1 for training and 9 for testing. Pixels have mean 0 "
-    f"in the training part. {UNITS} hidden units; everything else as the library does it by itself; seeds are the folds.",
+    f"in the training part. {UNITS} hidden units; everything else is the library's default; seeds are the folds.",
     differences=(
         "Three folds in place of ten, 250 hidden units in place of up to 1,000, 20 or 30 passes in place of 100, and "
         "60 iterations of L-BFGS in place of 500.",

@@ -115,6 +115,8 @@ def run(
     result = perform(experiment, Context(mode, seed, jobs or available_cores(), folders, log))
     if path is not None:
         write_json(result, path)
+    if kept is not None and experiment.picture is not None:
+        kept.with_suffix(".svg").write_text(experiment.picture(result.rows), encoding="utf-8")
     click.echo(to_json(result) if target == "-" else render_result(result), nl=False)
     if path is not None:
         click.echo(f"Written to {path}.", err=True)
@@ -146,5 +148,6 @@ def render_(places: Places) -> None:
     for result in results:
         if result.mode != "full":
             raise click.ClickException(f"{result.name}.json is a quick run; remove it or run the experiment in full.")
-    places.report.write_text(render(results), encoding="utf-8")
+    pictures = {path.stem: f"{places.results.name}/{path.name}" for path in places.results.glob("*.svg")}
+    places.report.write_text(render(results, pictures), encoding="utf-8")
     click.echo(f"{places.report.name}: {len(results)} experiments.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import platform
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -93,6 +93,7 @@ class Experiment:
     """A paper's experiment. ``run`` yields rows as they are found.
 
     ``protocol`` and ``differences`` (from the paper) describe the full run, ``subset`` what --quick leaves out.
+    ``picture`` draws the rows of a full run (SVG).
     ``default`` is the mode without --quick and --full: full, unless that takes more than about 20 minutes.
     """
 
@@ -107,6 +108,7 @@ class Experiment:
     quick_time: str = "a minute"
     full_time: str = ""
     default: Mode = "full"
+    picture: Callable[[Sequence[Row]], str] | None = field(default=None, repr=False)
 
 
 def perform(experiment: Experiment, context: Context) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -49,13 +49,16 @@ def read_json(path: Path) -> Result:
         raise ValueError(f"{path.name} is no result of this harness ({error}); run the experiment again.") from error
 
 
-def render(results: Iterable[Result]) -> str:
-    """All results as one Markdown page."""
-    parts = [render_result(result) for result in sorted(results, key=lambda result: result.name)]
+def render(results: Iterable[Result], pictures: Mapping[str, str] | None = None) -> str:
+    """All results as one Markdown page; ``pictures``: the files that belong to results, by their names."""
+    shown = pictures or {}
+    parts = [
+        render_result(result, shown.get(result.name)) for result in sorted(results, key=lambda result: result.name)
+    ]
     return "\n".join([HEAD, *(parts or ["There is no result yet.\n"])])
 
 
-def render_result(result: Result) -> str:
+def render_result(result: Result, picture: str | None = None) -> str:
     """One result as a section of Markdown."""
     machine = result.machine
     lines = [f"## {result.name}: {result.title}", ""]
@@ -65,6 +68,8 @@ def render_result(result: Result) -> str:
     if result.differences:
         lines += ["Differences from the paper:", "", *(f"- {text}" for text in result.differences), ""]
     lines += _table(result.rows)
+    if picture is not None:
+        lines += ["", f"![{_escape(result.title)}]({picture})"]
     lines += [
         "",
         f"Seed {result.seed}, {result.jobs} threads; {machine.processor}, {machine.cores} cores, "
