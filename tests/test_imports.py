@@ -24,7 +24,7 @@ ALLOWED: dict[str, str] = {
     "states": "errors spans kernels",
     "potentials": "errors states",
     "inference": "errors parallel kernels states potentials",
-    "torch": "errors states potentials inference",
+    "torch": "errors kernels states potentials inference",
     "features": "errors parallel kernels data",
     "statistics": "errors features",
     "scorers": "errors memory kernels states potentials features torch",

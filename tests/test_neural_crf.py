@@ -15,11 +15,14 @@ from chainfield.errors import ConfigError, DataError, ModelFileError  # noqa: E4
 from chainfield.features.vectors import read_vectors  # noqa: E402
 from chainfield.features.words import WordFeatures  # noqa: E402
 from chainfield.inference import log_partition  # noqa: E402
+from chainfield.models.neural_training import of_similar_length  # noqa: E402
+from chainfield.models.row_adam import RowAdam  # noqa: E402
 from chainfield.objectives import Targets, objective_named  # noqa: E402
 from chainfield.problem import Problem  # noqa: E402
 from chainfield.scorers import Boundary, Chain, Neural, Transition, low_rank  # noqa: E402
 from chainfield.states import partitioned  # noqa: E402
 from chainfield.tasks import Tagging  # noqa: E402
+from chainfield.torch import spelling  # noqa: E402
 from test_commands import run  # noqa: E402
 
 SMALL = {"word_dim": 6, "char_dim": 4, "char_hidden": 3, "hidden": 8, "context_hidden": 5, "n_jobs": 1}
@@ -101,7 +104,7 @@ def test_training_and_prediction_see_the_same_scores(kind):
     pupil = seen["pupil"]
     pupil.network.eval()
     with torch.no_grad():
-        loss = float(pupil.loss(np.arange(len(x)), 0.0)) * len(x)
+        loss = float(pupil.loss(np.arange(len(x)), pupil.words(np.arange(len(x)), 0.0))) * len(x)
     assert loss == pytest.approx(-fitted.log_likelihood(x, y).sum(), rel=1e-5)
     numbers = pupil.decode(fitted.tagger_.features.encode(NEW), "viterbi")
     assert [[fitted.classes_[i] for i in s] for s in numbers] == fitted.predict(NEW)
@@ -192,6 +195,64 @@ def test_potentials_are_plain_numbers_for_unknown_words():
     assert batch.tokens.word.tolist()[:2] == [0, 0]
     assert batch.tokens.word[2] == fitted.tagger_.features.words["anna"]
     assert np.isfinite(log_partition(fitted.tagger_.chain.space, fitted.tagger_.potentials(batch))).all()
+
+
+# ---- how it is trained ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("compiled", [True, False])
+def test_words_are_read_as_torch_reads_them(monkeypatch, compiled, dtype):
+    """Values and gradients of torch's own LSTM, for words of any length in any order."""
+    if not compiled:
+        monkeypatch.setattr(spelling._Compiled, "apply", spelling._by_steps)
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(3, 5, batch_first=True, bidirectional=True).to(dtype)
+    letters = torch.randn(7, 3, dtype=dtype, requires_grad=True)
+    lengths, chars = torch.tensor([3, 1, 6, 6, 2, 1]), torch.randint(7, (6, 6))
+    weight = torch.randn(6, 10, dtype=dtype)
+    leaves = [letters, *lstm.parameters()]
+    packed = torch.nn.utils.rnn.pack_padded_sequence(letters[chars], lengths, batch_first=True, enforce_sorted=False)
+    wanted = lstm(packed)[1][0].transpose(0, 1).reshape(6, -1)
+    found = spelling.last_states(lstm, letters, chars, lengths)
+    tolerance = {"rtol": 1e-10, "atol": 1e-12} if dtype == torch.float64 else {"rtol": 1e-4, "atol": 1e-5}
+    torch.testing.assert_close(found, wanted, **tolerance)
+    both = [torch.autograd.grad((x * weight).sum(), leaves) for x in (found, wanted)]
+    for own, theirs in zip(*both, strict=True):
+        torch.testing.assert_close(own, theirs, **tolerance)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.1])
+def test_rows_that_wait_come_to_where_adam_takes_them(decay):
+    torch.manual_seed(0)
+    theirs = torch.nn.Parameter(torch.randn(30, 4, dtype=torch.float64))
+    ours = torch.nn.Parameter(theirs.detach().clone())
+    adam = torch.optim.AdamW([theirs], lr=0.01, eps=1e-9, weight_decay=decay)
+    rows = RowAdam(ours, 0.01, 1e-9, decay)
+    begin = ours.detach().clone()
+    for step in range(1, 200):
+        chosen = torch.unique(torch.randint(30, (2,)))
+        gradient = torch.randn(len(chosen), 4, dtype=torch.float64)
+        theirs.grad = torch.zeros_like(theirs)
+        theirs.grad[chosen] = gradient
+        adam.step()
+        rows.catch_up(step - 1, chosen)
+        torch.testing.assert_close(rows.first[chosen] * 0.9 + 0.1 * gradient, adam.state[theirs]["exp_avg"][chosen])
+        rows.step(step, chosen, gradient)
+    rows.catch_up(199)
+    assert float((theirs.detach() - begin).abs().max()) > 0.1
+    tolerance = 1e-6 if decay == 0 else 2e-3  # while a row waits, decay and momentum do not mix
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=tolerance)
+    torch.testing.assert_close(rows.second, adam.state[theirs]["exp_avg_sq"])
+
+
+def test_batches_have_sequences_of_similar_length():
+    rng = np.random.default_rng(0)
+    lengths = rng.integers(1, 60, 1003)
+    batches = of_similar_length(rng.permutation(1003), lengths, 20)
+    assert sorted(np.concatenate(batches).tolist()) == list(range(1003))
+    assert max(len(b) for b in batches) == 20
+    assert np.mean([np.ptp(lengths[b]) for b in batches]) < 5
 
 
 # ---- word vectors ------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from chainfield.errors import ConfigError, DataError, NoPathError  # noqa: E402
 from chainfield.potentials import clamp_labels, make_potentials  # noqa: E402
 from chainfield.states import class_blocks, left_to_right, one_per_label, partitioned, restrict  # noqa: E402
 from chainfield.torch import CRF  # noqa: E402
+from chainfield.torch.labelled import Blocks  # noqa: E402
 from support import enumeration  # noqa: E402
 from support.catalogue import SPACES, draw_labels, label_pair_ties  # noqa: E402
 from support.strategies import bio_rules  # noqa: E402
@@ -283,6 +284,27 @@ def test_enormous_scores_stay_exact(engine):
         want = inference.log_partition(space, clamped) - inference.log_partition(space, potentials)
         found = crf(emissions, tags, reduction="none", lengths=LENGTHS)
         np.testing.assert_allclose(found.detach().numpy(), want, rtol=1e-9, atol=1e-9 * size)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_known_labels_by_a_kernel_by_torch_and_by_the_engine(monkeypatch, dtype):
+    """Labels of several states: three ways to sum over their paths, the same values and gradients."""
+    space = partitioned([3, 1, 2])
+    found = []
+    for engine, runs in (("compiled", True), ("torch", True), ("torch", False)):
+        if not runs:
+            monkeypatch.setattr(Blocks, "runs", None)
+        crf = layer(space, engine).to(dtype)
+        emissions, tags = draw(space)
+        emissions = emissions.to(dtype).requires_grad_()
+        value = crf(emissions, tags, reduction="none", lengths=LENGTHS)
+        weight = torch.linspace(0.5, 2.0, len(LENGTHS), dtype=dtype)
+        grads = torch.autograd.grad((value * weight).sum(), [emissions, *crf.parameters()])
+        found.append([value.detach(), *grads])
+    tolerance = {"rtol": 1e-10, "atol": 1e-12} if dtype == torch.float64 else {"rtol": 1e-4, "atol": 1e-5}
+    for other in found[1:]:
+        for own, theirs in zip(found[0], other, strict=True):
+            torch.testing.assert_close(own, theirs, **tolerance)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

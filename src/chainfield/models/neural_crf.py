@@ -34,7 +34,8 @@ from .tagging import TaggingModel
 from .weights import sequence_weights
 
 if TYPE_CHECKING:
-    from .neural_training import NeuralAdam, Pupil
+    from .neural_training import NeuralAdam
+    from .pupil import Pupil
 
 WORD_DIM = 100
 
@@ -245,7 +246,8 @@ class NeuralCRF(TaggingModel):
         from chainfield.torch import CRF
         from chainfield.torch.network import Network
 
-        from .neural_training import NeuralAdam, Pupil
+        from .neural_training import NeuralAdam
+        from .pupil import Pupil
 
         device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
         network = chain.emissions[0]
@@ -253,7 +255,7 @@ class NeuralCRF(TaggingModel):
         assert batch.tokens is not None
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed_of(self.random_state))
-            own, layer = Network(network.shape, self.dropout), CRF(chain.space, rank=self.rank)
+            own, layer = Network(network.shape, self.dropout, sparse=True), CRF(chain.space, rank=self.rank)
         counts = np.bincount(batch.tokens.word[batch.tokens.index], minlength=network.n_words + network.n_fixed)
         pupil = Pupil(chain, own.to(device), layer.to(device), batch, targets, counts == 1, device)
         trainer = NeuralAdam(

@@ -10,136 +10,94 @@ import torch
 from numpy.typing import NDArray
 
 from chainfield.errors import DivergenceError
-from chainfield.features.batch import Batch, Tokens
-from chainfield.objectives import Targets
-from chainfield.scorers import Chain
-from chainfield.torch import CRF
-from chainfield.torch.layout import Layout
-from chainfield.torch.network import Network, Words, words_of
 from chainfield.trainers import Record, State, Trainer
 from chainfield.trainers.trainer import orders
+
+from .pupil import Pupil
+from .row_adam import BETAS, RowAdam
 
 Float = NDArray[np.float64]
 Float32 = NDArray[np.float32]
 Int = NDArray[np.int64]
 EPSILON = 1e-6  # the paper's
-DECODED = 2000  # positions decoded at a time
+SORTED = 25  # batches whose sequences are sorted by length together
 
 
-@dataclass(eq=False)
-class Pupil:
-    """A network and a layer that learn, and the data they learn from. The flat vector of ``chain`` is their memory."""
+def of_similar_length(order: Int, lengths: Int, size: int) -> list[Int]:
+    """Sequences in a random order as batches of about the same length, so that few steps have few sequences left.
 
-    chain: Chain
-    network: Network
-    crf: CRF
-    batch: Batch
-    targets: Targets
-    rare: NDArray[np.bool_]  # (words,) those that occur once: now and then they are taken for unknown
-    device: str = "cpu"
-    places: dict[str, torch.nn.Parameter] = field(init=False)  # by the chain's names of parameters
-
-    def __post_init__(self) -> None:
-        own = dict(self.network.named_parameters(prefix=self.chain.emissions[0].name))
-        layer = dict(self.crf.named_parameters())
-        own["boundary.start"], own["boundary.end"] = layer.pop("start_transitions"), layer.pop("end_transitions")
-        for name in self.chain.shapes:
-            if name not in own:
-                own[name] = layer.pop(_LAYER_NAMES[name])
-        assert not layer, f"parameters that no scorer has: {', '.join(layer)}"
-        self.places = own
-
-    @property
-    def trained(self) -> list[torch.nn.Parameter]:
-        """What training changes."""
-        return [p for p in self.places.values() if p.requires_grad]
-
-    def read(self, theta: Float) -> None:
-        """Take the numbers of a flat vector over."""
-        with torch.no_grad():
-            for name, values in self.chain.views(theta).items():
-                place = self.places[name]
-                place.copy_(torch.from_numpy(self._turned(name, values)))
-
-    def write(self, theta: Float) -> None:
-        """Write the numbers into a flat vector."""
-        for name, values in self.chain.views(theta).items():
-            values[...] = self._flat(name, self.places[name].detach().double().cpu().numpy())
-
-    def _turned(self, name: str, values: Float) -> Float:
-        """From the chain's order to the layer's: only a full matrix of transitions has edges that do not exist."""
-        if name != "transition.weight":
-            return values
-        space, whole = self.chain.space, self.places[name].detach().double().cpu().numpy().copy()
-        whole[space.row_of[space.src], space.row_of[space.dst]] = values[self._ties]
-        return whole
-
-    def _flat(self, name: str, values: Float) -> Float:
-        if name != "transition.weight":
-            return values
-        space = self.chain.space
-        flat = np.empty(int(self._ties.max(initial=-1)) + 1)
-        flat[self._ties] = values[space.row_of[space.src], space.row_of[space.dst]]
-        return flat
-
-    @property
-    def _ties(self) -> NDArray[np.int32]:
-        return next(t.tie for t in self.chain.transitions if t.name == "transition")  # type: ignore[attr-defined]
-
-    # ---- learning and scoring ------------------------------------------------------------------------------------
-
-    def loss(self, sequences: Int, unknown: float) -> torch.Tensor:
-        """The mean loss of some sequences."""
-        part = self.batch.take(sequences)
-        assert part.tokens is not None
-        used = part.tokens.used()
-        if unknown > 0:
-            hidden = self.rare[used.word] & (torch.rand(len(used.word)).numpy() < unknown)
-            used = Tokens(used.index, np.where(hidden, np.int32(0), used.word), used.chars, used.bounds)
-        emissions = self.network(self._words(used, part.offsets))
-        clamp = self.targets.clamp[self.batch.positions(sequences)]
-        layout = Layout(part.offsets, None, (part.n_positions,), True)
-        found = self.crf.log_likelihood(emissions, layout, clamp)
-        weight = self.targets.weight[sequences]
-        if np.ptp(weight):
-            return -(found * torch.from_numpy(weight).to(found)).sum() / len(sequences)
-        return found.sum() * (-float(weight[0]) / len(sequences))
-
-    def _words(self, tokens: Tokens, offsets: Int) -> Words:
-        return words_of(tokens.index, tokens.word, tokens.chars, tokens.bounds, offsets, self.device)
-
-    def decode(self, batch: Batch, decoder: str) -> list[list[int]]:
-        """Numbers of the best labels, sequence by sequence."""
-        assert batch.tokens is not None
-        self.network.eval()
-        found: list[list[int]] = []
-        lo = 0
-        with torch.no_grad():
-            while lo < batch.n_sequences:
-                hi = int(np.searchsorted(batch.offsets, batch.offsets[lo] + DECODED, side="right")) - 1
-                hi = min(max(hi, lo + 1), batch.n_sequences)
-                part = batch.window(lo, hi)
-                full = np.flatnonzero(np.diff(part.offsets) > 0)
-                labels: list[list[int]] = [[] for _ in range(hi - lo)]
-                if len(full):
-                    assert part.tokens is not None
-                    emissions = self.network(self._words(part.tokens.used(), part.offsets))
-                    lengths = np.diff(part.offsets)[full]
-                    own = self.crf.decode(emissions, lengths=lengths.tolist(), decoder=decoder)
-                    for s, sequence in zip(full.tolist(), own, strict=True):
-                        labels[s] = sequence
-                found += labels
-                lo = hi
-        return found
+    The order is cut into stretches of SORTED batches; within a stretch, sequences are sorted.
+    """
+    found = []
+    for lo in range(0, len(order), SORTED * size):
+        stretch = order[lo : lo + SORTED * size]
+        stretch = stretch[np.argsort(lengths[stretch], kind="stable")]
+        found += [np.sort(stretch[at : at + size]) for at in range(0, len(stretch), size)]
+    return found
 
 
-#: The chain's names of parameters → the layer's.
-_LAYER_NAMES = {
-    "transition.weight": "transitions",
-    "transition2.weight": "extra",
-    "low_rank.U": "left",
-    "low_rank.V": "right",
-}
+class Optimiser:
+    """Adam: torch's own, and row by row for the vectors of words, of which a batch has few."""
+
+    def __init__(self, pupil: Pupil, rate: float, decay: float, clip: float) -> None:
+        self.words, self.clip, self.steps = pupil.network.words, clip, 0
+        self.trained = pupil.trained
+        self.others = [p for p in self.trained if p is not self.words]
+        self.rows = RowAdam(self.words, rate, EPSILON, decay)
+        kind = torch.optim.AdamW if decay else torch.optim.Adam
+        options: dict[str, Any] = {"weight_decay": decay} if decay else {}
+        self.adam = kind(self.others, lr=rate, betas=BETAS, eps=EPSILON, fused=True, **options)
+
+    def prepare(self, word: torch.Tensor) -> None:
+        """Bring the vectors of these words up to now."""
+        self.rows.catch_up(self.steps, torch.unique(word[word < len(self.words)]))
+
+    def step(self, loss: torch.Tensor) -> float:
+        """Follow the gradient of a loss; returns its length, before it was cut."""
+        self.adam.zero_grad()
+        self.words.grad = None
+        loss.backward()
+        table = None if self.words.grad is None else self.words.grad.coalesce()
+        found = [p.grad for p in self.others if p.grad is not None]
+        found += [] if table is None else [table.values()]
+        norm = float(torch.linalg.vector_norm(torch.stack([torch.linalg.vector_norm(g) for g in found])))
+        if norm > self.clip:
+            for gradient in found:
+                gradient.mul_(self.clip / norm)
+        self.steps += 1
+        self.adam.step()
+        if table is not None:
+            self.rows.step(self.steps, table.indices()[0], table.values())
+        return norm
+
+    def moments(self, p: torch.nn.Parameter) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """The first and second moments of a parameter that has been trained."""
+        if p is self.words:
+            return self.rows.first, self.rows.second
+        own = self.adam.state.get(p)
+        return (own["exp_avg"], own["exp_avg_sq"]) if own else None
+
+    def keep(self, first: Float32, second: Float32) -> None:
+        """Write all moments into flat vectors; every row is up to now."""
+        self.rows.catch_up(self.steps)
+        at = 0
+        for p in self.trained:
+            for into, values in zip((first, second), self.moments(p) or (), strict=False):
+                into[at : at + p.numel()] = values.reshape(-1).cpu().numpy()
+            at += p.numel()
+
+    def resume(self, first: Float32, second: Float32, steps: int) -> None:
+        """Go on where :meth:`keep` stood."""
+        self.steps, at = steps, 0
+        self.rows.at.fill_(steps)
+        for p in self.trained:
+            both = [torch.from_numpy(m[at : at + p.numel()].copy()).reshape(p.shape).to(p) for m in (first, second)]
+            if p is self.words:
+                self.rows.first, self.rows.second = both
+            else:
+                step = torch.tensor(float(steps), device=p.device)
+                self.adam.state[p] = {"step": step, "exp_avg": both[0], "exp_avg_sq": both[1]}
+            at += p.numel()
 
 
 @dataclass
@@ -184,58 +142,37 @@ class NeuralAdam(Trainer[NeuralState]):
         pupil.network.train()
         n = pupil.batch.n_sequences
         order = orders(self.seed, state.iteration, n)
-        order = order[np.diff(pupil.batch.offsets)[order] > 0]
+        lengths = np.diff(pupil.batch.offsets)
+        batches = of_similar_length(order[lengths[order] > 0], lengths, self.batch_size)
+        batches = [batches[i] for i in orders(self.seed, state.iteration, len(batches))]
         total = longest = 0.0
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(hash((self.seed, state.iteration)) % 2**31)
-            for at in range(0, len(order), self.batch_size):
-                chosen = np.sort(order[at : at + self.batch_size])
-                loss = pupil.loss(chosen, self.unknown)
-                optimiser.zero_grad()
-                loss.backward()
-                norm = torch.nn.utils.clip_grad_norm_(pupil.trained, self.clip)
-                value, size = float(loss.detach()), float(norm)
+            for chosen in batches:
+                words = pupil.words(chosen, self.unknown)
+                optimiser.prepare(words.word)
+                loss = pupil.loss(chosen, words)
+                size = optimiser.step(loss)
+                value = float(loss.detach())
                 if not np.isfinite(value + size):
                     raise DivergenceError(
                         f"Training ran away in pass {state.iteration + 1}: the loss is {value}, the gradient's length "
                         f"{size}; lower the learning rate."
                     )
-                optimiser.step()
                 total += value * len(chosen)
                 longest = max(longest, size)
-                state.steps += 1
         state.iteration += 1
+        state.steps = optimiser.steps
+        optimiser.keep(state.first, state.second)
         pupil.write(state.theta)
-        self._keep(pupil, optimiser, state)
         return Record(state.iteration, total, None, {"longest_gradient": longest})
 
-    def _optimiser(self, pupil: Pupil, state: NeuralState) -> Any:
+    def _optimiser(self, pupil: Pupil, state: NeuralState) -> Optimiser:
         """The one that has come so far, or a new one that takes over where a checkpoint stands."""
-        if self._live.get("state") is state:
-            return self._live["optimiser"]
-        pupil.read(state.theta)
-        kind = torch.optim.AdamW if self.l2 else torch.optim.Adam
-        options: dict[str, Any] = {"weight_decay": self.l2} if self.l2 else {}
-        optimiser = kind(pupil.trained, lr=self.rate, eps=EPSILON, fused=True, **options)
-        at = 0
-        for p in pupil.trained if state.steps else []:
-            both = [
-                torch.from_numpy(m[at : at + p.numel()].copy()).reshape(p.shape) for m in (state.first, state.second)
-            ]
-            optimiser.state[p] = {
-                "step": torch.tensor(float(state.steps), device=p.device),
-                "exp_avg": both[0].to(p),
-                "exp_avg_sq": both[1].to(p),
-            }
-            at += p.numel()
-        self._live.update(state=state, optimiser=optimiser)
-        return optimiser
-
-    def _keep(self, pupil: Pupil, optimiser: Any, state: NeuralState) -> None:
-        at = 0
-        for p in pupil.trained:
-            moments = optimiser.state.get(p)
-            if moments:
-                state.first[at : at + p.numel()] = moments["exp_avg"].reshape(-1).cpu().numpy()
-                state.second[at : at + p.numel()] = moments["exp_avg_sq"].reshape(-1).cpu().numpy()
-            at += p.numel()
+        if self._live.get("state") is not state:
+            pupil.read(state.theta)
+            optimiser = Optimiser(pupil, self.rate, self.l2, self.clip)
+            if state.steps:
+                optimiser.resume(state.first, state.second, state.steps)
+            self._live.update(state=state, optimiser=optimiser)
+        return self._live["optimiser"]

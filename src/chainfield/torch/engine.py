@@ -117,19 +117,26 @@ class Engine:
     ) -> Contrast:
         scores, matrix = self.state_scores(node, offsets), self.matrix(edge)
         steps = products.make_steps(offsets, node.device)
-        quick = self.complete and products.fits(edge)
-        both = products.forward_backward if quick else logspace.forward_backward
-        free, d_node, d_edge = both(scores, matrix, steps, None if weight is None else -weight)
+        weights = products.weigh(matrix) if self.complete else None
+
+        def both(node: Tensor, weight: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+            if weights is not None:
+                return products.forward_backward(node, weights, steps, weight)
+            return logspace.forward_backward(node, matrix, steps, weight)
+
+        free, d_node, d_edge = both(scores, None if weight is None else -weight)
         _check(free.cpu().numpy())
         if clamp is None:
             return self._back(-free, d_node, d_edge, weight)
         labels = clamp.only_label(self.space)[clamp.index].astype(np.int64)
-        if quick and self.blocks.worthwhile and labels.min(initial=0) >= 0 and _whole(clamp, self.space):
-            bound = labelled.forward_backward(self.blocks, scores, matrix, steps, labels, weight, d_node, d_edge)
+        known = labels.min(initial=0) >= 0 and _whole(clamp, self.space)
+        if weights is not None and known and self.blocks.worthwhile:
+            data = (scores, weights, steps, offsets, labels)
+            bound = labelled.forward_backward(self.blocks, *data, weight, d_node, d_edge)
             _check(bound.cpu().numpy(), _KNOWN)
         else:
             allowed = torch.from_numpy(clamp.table[clamp.index][:, self.space.row_of]).to(node.device)
-            bound, d_own, d_moves = both(scores.masked_fill(~allowed, -torch.inf), matrix, steps, weight)
+            bound, d_own, d_moves = both(scores.masked_fill(~allowed, -torch.inf), weight)
             _check(bound.cpu().numpy(), _KNOWN)
             if weight is not None:
                 d_node, d_edge = d_node + d_own, d_edge + d_moves

@@ -14,9 +14,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from chainfield.kernels.labelled import sum_labelled
 from chainfield.states import StateSpace
 
-from .products import Steps, gather, shares
+from .products import Steps, Weights, gather, shares
 
 Int = NDArray[np.int64]
 
@@ -46,18 +47,28 @@ class Blocks:
         """Whether blocks are much smaller than the whole."""
         return 2 * self.width <= self.space.n_states
 
+    @cached_property
+    def runs(self) -> Int | None:
+        """(L+1,) where the states of each label begin; None if those of some label do not lie side by side."""
+        if (np.diff(self.space.label_of) < 0).any():
+            return None
+        return np.searchsorted(self.space.label_of, np.arange(self.space.n_labels + 1)).astype(np.int64)
+
 
 def forward_backward(
     blocks: Blocks,
     node: Tensor,
-    edge: Tensor,
+    weights: Weights,
     steps: Steps,
+    offsets: Int,
     labels: Int,
     weight: Tensor | None,
     d_node: Tensor,
     d_edge: Tensor,
 ) -> Tensor:
     """log Z (S,) of the paths of ``labels`` (N,); weight[s] × their posteriors are added to d_node and d_edge."""
+    if node.device.type == "cpu" and blocks.runs is not None:
+        return _compiled(blocks.runs, node, weights, offsets, labels, weight, d_node, d_edge)
     device, n_labels, m = node.device, blocks.space.n_labels, blocks.width
     order = steps.order.cpu().numpy()
     own = labels[order]
@@ -68,9 +79,8 @@ def forward_backward(
     where = states.index_select(0, at_labels)  # (N, m)
     x = node.index_select(0, steps.order).gather(1, where)
     x = x.masked_fill(absent.index_select(0, at_labels), -torch.inf)
-    top_edge = edge.max()
     # (L², m, m), and absent states are harmless: their emissions are 0
-    matrix = torch.exp(edge - top_edge)[states[:, None, :, None], states[None, :, None, :]].reshape(-1, m, m)
+    matrix = weights.matrix[states[:, None, :, None], states[None, :, None, :]].reshape(-1, m, m)
     top = x.amax(1, keepdim=True)
     emission = shares(x, top)  # (N, m), as is alpha
     alpha, total = torch.empty_like(emission), torch.empty_like(top)
@@ -91,7 +101,7 @@ def forward_backward(
         share = total[at:end]
         torch.sum(here, 1, keepdim=True, out=share)
         here.mul_(share.reciprocal())  # a product is cheaper than a quotient
-    log_z = gather(steps, total, top, top_edge)
+    log_z = gather(steps, total, top, weights.top)
     if weight is None:
         return log_z
     right = emission.mul_(total.reciprocal())
@@ -112,6 +122,24 @@ def forward_backward(
     d_node.view(-1).index_add_(0, places.view(-1), posterior.view(-1))
     _add_expected(blocks, steps, alpha, right, matrix, pair, states, d_edge)
     return log_z
+
+
+def _compiled(
+    runs: Int,
+    node: Tensor,
+    weights: Weights,
+    offsets: Int,
+    labels: Int,
+    weight: Tensor | None,
+    d_node: Tensor,
+    d_edge: Tensor,
+) -> Tensor:
+    many = np.empty(0) if weight is None else weight.numpy()
+    given = (t.contiguous().numpy() for t in (weights.matrix, weights.turned, node))
+    log_z = np.empty(len(offsets) - 1)
+    into = (d_node.numpy(), d_edge.numpy())
+    sum_labelled(*given, labels, runs, offsets, weight is not None, many.astype(into[0].dtype), *into, log_z)
+    return torch.from_numpy(log_z + np.maximum(np.diff(offsets) - 1, 0) * float(weights.top))
 
 
 def _add_expected(

@@ -17,6 +17,8 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 
 from chainfield.errors import ConfigError
 
+from .spelling import last_states
+
 CHARS = ("lstm", "cnn", "none")
 CONTEXTS = ("none", "lstm")
 _KERNEL = 3
@@ -55,11 +57,11 @@ class Words(NamedTuple):
 
 
 class Network(nn.Module):  # type: ignore[misc]
-    """(N, R) scores of words."""
+    """(N, R) scores of words. ``sparse``: the gradient of word vectors is one of the rows that occur."""
 
-    def __init__(self, shape: Shape, dropout: float = 0.0) -> None:
+    def __init__(self, shape: Shape, dropout: float = 0.0, sparse: bool = False) -> None:
         super().__init__()
-        self.shape = shape
+        self.shape, self.sparse = shape, sparse
         self.dropout = nn.Dropout(dropout)
         self.words = nn.Parameter(torch.empty(shape.n_words, shape.word_dim))
         self.fixed = nn.Parameter(torch.empty(shape.n_fixed, shape.word_dim), requires_grad=False)
@@ -104,24 +106,21 @@ class Network(nn.Module):  # type: ignore[misc]
     def encode(self, words: Words) -> Tensor:
         """(M, width) word vectors and what their characters say."""
         n = self.shape.n_words
-        vector = nn.functional.embedding(words.word.clamp(max=n - 1), self.words)
+        vector = nn.functional.embedding(words.word.clamp(max=n - 1), self.words, sparse=self.sparse)
         if self.shape.n_fixed:
             fixed = nn.functional.embedding((words.word - n).clamp(min=0), self.fixed)
             vector = torch.where((words.word >= n).unsqueeze(1), fixed, vector)
         if self.shape.chars == "none":
             return vector
-        letters = nn.functional.embedding(words.chars, self.letters)  # (M, C, char_dim)
-        spelled = self._by_lstm(letters, words) if self.shape.chars == "lstm" else self._by_cnn(letters, words)
+        if self.shape.chars == "lstm":
+            spelled = last_states(self.spelling, self.letters, words.chars, words.lengths)
+        else:
+            spelled = self._by_cnn(words)
         return torch.cat([vector, spelled], 1)
 
-    def _by_lstm(self, letters: Tensor, words: Words) -> Tensor:
-        """The last states of both directions."""
-        packed = pack_padded_sequence(letters, words.lengths.cpu(), batch_first=True, enforce_sorted=False)
-        _, (last, _) = self.spelling(packed)
-        return last.transpose(0, 1).reshape(len(letters), -1)
-
-    def _by_cnn(self, letters: Tensor, words: Words) -> Tensor:
+    def _by_cnn(self, words: Words) -> Tensor:
         """The largest answer of every filter."""
+        letters = nn.functional.embedding(words.chars, self.letters)  # (M, C, char_dim)
         inside = torch.arange(letters.shape[1], device=letters.device) < words.lengths.unsqueeze(1)
         letters = letters * inside.unsqueeze(2)
         found = self.spelling(letters.transpose(1, 2))  # (M, filters, C)

@@ -10,6 +10,7 @@ of the range of the numbers is one that any path avoids at a cost beyond their p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -50,10 +51,23 @@ def make_steps(offsets: Int, device: torch.device) -> Steps:
     return Steps(len(rank), tensor(positions[grid]), tensor(sequence), first.tolist(), count.tolist())
 
 
-def fits(edge: Tensor) -> bool:
-    """Whether edge scores span little enough for products."""
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Edge scores as factors."""
+
+    matrix: Tensor  # (K, K) exp(edge - top)
+    top: Tensor  # the largest edge score
+
+    @cached_property
+    def turned(self) -> Tensor:
+        """(K, K) the matrix by columns: products with it are faster so."""
+        return self.matrix.t().contiguous()
+
+
+def weigh(edge: Tensor) -> Weights | None:
+    """Edge scores (K, K) as factors; None if they span too much for products."""
     low, high = edge.aminmax()
-    return bool(high - low < SPAN)
+    return Weights(torch.exp(edge - high), high) if bool(high - low < SPAN) else None
 
 
 def shares(scores: Tensor, top: Tensor) -> Tensor:
@@ -62,14 +76,15 @@ def shares(scores: Tensor, top: Tensor) -> Tensor:
     return torch.exp(apart).masked_fill_(apart < FAINT, 0.0)
 
 
-def forward_backward(node: Tensor, edge: Tensor, steps: Steps, weight: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+def forward_backward(
+    node: Tensor, weights: Weights, steps: Steps, weight: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
     """log Z (S,), weight[s] × posteriors of states (N, K), and × transitions (K, K), which all sequences share.
 
-    node (N, K): scores, -inf where a state may not be; edge (K, K). A log Z that is not finite spoils the posteriors of
+    node (N, K): scores, -inf where a state may not be. A log Z that is not finite spoils the posteriors of
     the batch: whoever calls looks at it first. Without weights, log Z alone is computed.
     """
-    top_edge = edge.max()
-    matrix = torch.exp(edge - top_edge)
+    matrix = weights.matrix
     x = node.index_select(0, steps.order)
     top = x.amax(1, keepdim=True)
     emission = shares(x, top)  # (N, K), as is alpha
@@ -86,10 +101,9 @@ def forward_backward(node: Tensor, edge: Tensor, steps: Steps, weight: Tensor | 
         share = total[at:end]
         torch.sum(here, 1, keepdim=True, out=share)
         here.mul_(share.reciprocal())  # a product is cheaper than a quotient
-    log_z = gather(steps, total, top, top_edge)
+    log_z = gather(steps, total, top, weights.top)
     if weight is None:
         return log_z, emission[:0], emission[:0]
-    back = matrix.t().contiguous()
     right = emission.mul_(total.reciprocal())
     posterior = torch.empty_like(alpha)
     beta = torch.ones_like(alpha[: count[0]] if count else alpha)
@@ -98,7 +112,7 @@ def forward_backward(node: Tensor, edge: Tensor, steps: Steps, weight: Tensor | 
         torch.mul(alpha[at:end], beta[:n], out=posterior[at:end])
         right[at:end].mul_(beta[:n])
         if t:
-            torch.mm(right[at:end], back, out=beta[:n])
+            torch.mm(right[at:end], weights.turned, out=beta[:n])
     many = weight.to(alpha.dtype).index_select(0, steps.sequence).unsqueeze(1)
     posterior.mul_(many)
     right.mul_(many)

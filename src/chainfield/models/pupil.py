@@ -1,0 +1,140 @@
+"""A network with a chain on top, and the data it learns from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from chainfield.features.batch import Batch, Tokens
+from chainfield.objectives import Targets
+from chainfield.scorers import Chain
+from chainfield.torch import CRF
+from chainfield.torch.layout import Layout
+from chainfield.torch.network import Network, Words, words_of
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+DECODED = 2000  # positions decoded at a time
+
+
+@dataclass(eq=False)
+class Pupil:
+    """A network and a layer that learn, and the data they learn from. The flat vector of ``chain`` is their memory."""
+
+    chain: Chain
+    network: Network
+    crf: CRF
+    batch: Batch
+    targets: Targets
+    rare: NDArray[np.bool_]  # (words,) those that occur once: now and then they are taken for unknown
+    device: str = "cpu"
+    places: dict[str, torch.nn.Parameter] = field(init=False)  # by the chain's names of parameters
+
+    def __post_init__(self) -> None:
+        own = dict(self.network.named_parameters(prefix=self.chain.emissions[0].name))
+        layer = dict(self.crf.named_parameters())
+        own["boundary.start"], own["boundary.end"] = layer.pop("start_transitions"), layer.pop("end_transitions")
+        for name in self.chain.shapes:
+            if name not in own:
+                own[name] = layer.pop(_LAYER_NAMES[name])
+        assert not layer, f"parameters that no scorer has: {', '.join(layer)}"
+        self.places = own
+
+    @property
+    def trained(self) -> list[torch.nn.Parameter]:
+        """What training changes."""
+        return [p for p in self.places.values() if p.requires_grad]
+
+    def read(self, theta: Float) -> None:
+        """Take the numbers of a flat vector over."""
+        with torch.no_grad():
+            for name, values in self.chain.views(theta).items():
+                place = self.places[name]
+                place.copy_(torch.from_numpy(self._turned(name, values)))
+
+    def write(self, theta: Float) -> None:
+        """Write the numbers into a flat vector."""
+        for name, values in self.chain.views(theta).items():
+            values[...] = self._flat(name, self.places[name].detach().double().cpu().numpy())
+
+    def _turned(self, name: str, values: Float) -> Float:
+        """From the chain's order to the layer's: only a full matrix of transitions has edges that do not exist."""
+        if name != "transition.weight":
+            return values
+        space, whole = self.chain.space, self.places[name].detach().double().cpu().numpy().copy()
+        whole[space.row_of[space.src], space.row_of[space.dst]] = values[self._ties]
+        return whole
+
+    def _flat(self, name: str, values: Float) -> Float:
+        if name != "transition.weight":
+            return values
+        space = self.chain.space
+        flat = np.empty(int(self._ties.max(initial=-1)) + 1)
+        flat[self._ties] = values[space.row_of[space.src], space.row_of[space.dst]]
+        return flat
+
+    @property
+    def _ties(self) -> NDArray[np.int32]:
+        return next(t.tie for t in self.chain.transitions if t.name == "transition")  # type: ignore[attr-defined]
+
+    # ---- learning and scoring ------------------------------------------------------------------------------------
+
+    def words(self, sequences: Int, unknown: float) -> Words:
+        """The words of some sequences; rare ones are now and then taken for unknown."""
+        part = self.batch.take(sequences)
+        assert part.tokens is not None
+        used = part.tokens.used()
+        if unknown > 0:
+            hidden = self.rare[used.word] & (torch.rand(len(used.word)).numpy() < unknown)
+            used = Tokens(used.index, np.where(hidden, np.int32(0), used.word), used.chars, used.bounds)
+        return self._words(used, part.offsets)
+
+    def loss(self, sequences: Int, words: Words) -> torch.Tensor:
+        """The mean loss of some sequences."""
+        emissions = self.network(words)
+        clamp = self.targets.clamp[self.batch.positions(sequences)]
+        layout = Layout(words.offsets, None, (len(emissions),), True)
+        found = self.crf.log_likelihood(emissions, layout, clamp)
+        weight = self.targets.weight[sequences]
+        if np.ptp(weight):
+            return -(found * torch.from_numpy(weight).to(found)).sum() / len(sequences)
+        return found.sum() * (-float(weight[0]) / len(sequences))
+
+    def _words(self, tokens: Tokens, offsets: Int) -> Words:
+        return words_of(tokens.index, tokens.word, tokens.chars, tokens.bounds, offsets, self.device)
+
+    def decode(self, batch: Batch, decoder: str) -> list[list[int]]:
+        """Numbers of the best labels, sequence by sequence."""
+        assert batch.tokens is not None
+        self.network.eval()
+        found: list[list[int]] = []
+        lo = 0
+        with torch.no_grad():
+            while lo < batch.n_sequences:
+                hi = int(np.searchsorted(batch.offsets, batch.offsets[lo] + DECODED, side="right")) - 1
+                hi = min(max(hi, lo + 1), batch.n_sequences)
+                part = batch.window(lo, hi)
+                full = np.flatnonzero(np.diff(part.offsets) > 0)
+                labels: list[list[int]] = [[] for _ in range(hi - lo)]
+                if len(full):
+                    assert part.tokens is not None
+                    emissions = self.network(self._words(part.tokens.used(), part.offsets))
+                    lengths = np.diff(part.offsets)[full]
+                    own = self.crf.decode(emissions, lengths=lengths.tolist(), decoder=decoder)
+                    for s, sequence in zip(full.tolist(), own, strict=True):
+                        labels[s] = sequence
+                found += labels
+                lo = hi
+        return found
+
+
+#: The chain's names of parameters → the layer's.
+_LAYER_NAMES = {
+    "transition.weight": "transitions",
+    "transition2.weight": "extra",
+    "low_rank.U": "left",
+    "low_rank.V": "right",
+}
