@@ -316,6 +316,7 @@ def test_bad_vector_files_are_refused_with_their_line(tmp_path, text, message):
         ({"context": "both"}, "context is 'both'"),
         ({"dropout": 1.0}, "dropout is 1.0; a share from 0 to below 1"),
         ({"learning_rate": 0}, "learning_rate is 0; a number above 0"),
+        ({"learning_rate": 0.1, "l2": 1.0}, r"learning_rate · l2 is 0.1; weights would lose more than 0.05"),
         ({"max_iter": 1.5}, "max_iter is 1.5; a whole number"),
         ({"decoder": "best"}, "Unknown decoder 'best'"),
         ({"word_column": 3}, "with the word in column 3"),

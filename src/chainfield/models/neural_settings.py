@@ -16,6 +16,7 @@ from chainfield.features.vectors import read_vectors
 from .settings import check_decoder
 
 CHOICES = {"chars": ("lstm", "cnn", "none"), "context": ("none", "lstm"), "order": (1, 2)}
+FASTEST_DECAY = 0.05
 SIZES = ("states_per_label", "char_dim", "char_hidden", "context_hidden", "hidden", "batch_size", "max_iter")
 
 
@@ -37,6 +38,11 @@ def check_neural_settings(model: Any) -> None:
         _demand(model, "patience", 0, whole=True)
     for name in ("learning_rate", "clip", "l2"):
         _demand(model, name, 0, whole=False, strict=name != "l2")
+    if model.learning_rate * model.l2 > FASTEST_DECAY:
+        raise ConfigError(
+            f"learning_rate · l2 is {model.learning_rate * model.l2:g}; weights would lose more than {FASTEST_DECAY:g} "
+            "of themselves a step. Lower one of them."
+        )
     for name in ("dropout", "unknown"):
         _demand(model, name, 0, whole=False)
         if getattr(model, name) > 1 or (name == "dropout" and model.dropout == 1):

@@ -96,7 +96,7 @@ class Pupil:
         """The mean loss of some sequences."""
         emissions = self.network(words)
         clamp = self.targets.clamp[self.batch.positions(sequences)]
-        layout = Layout(words.offsets, None, (len(emissions),), True)
+        layout = Layout(words.offsets, None, (len(emissions),), True, emissions.device)
         found = self.crf.log_likelihood(emissions, layout, clamp)
         weight = self.targets.weight[sequences]
         if np.ptp(weight):

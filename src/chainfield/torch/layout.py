@@ -6,7 +6,7 @@ A position that the mask leaves out is simply not there: holes and leading paddi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -32,6 +32,13 @@ class Layout:
     place: Tensor | None  # (N,)
     shape: tuple[int, ...]  # of the user's tensor, without the last dimension
     batch_first: bool
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+
+    @cached_property
+    def ends(self) -> tuple[Tensor, Tensor]:
+        """(S,) the first and the last position of each sequence."""
+        first, last = torch.from_numpy(self.offsets[:-1]), torch.from_numpy(self.offsets[1:] - 1)
+        return first.to(self.device), last.to(self.device)
 
     @property
     def n_sequences(self) -> int:
@@ -93,7 +100,7 @@ def layout_of(
         place = None
         if not batch_first:
             place = torch.arange(b * t, device=emissions.device).reshape(t, b).t().reshape(-1)
-        return Layout(np.arange(b + 1, dtype=np.int64) * t, place, shape, batch_first)
+        return Layout(np.arange(b + 1, dtype=np.int64) * t, place, shape, batch_first, emissions.device)
     return _masked(mask, shape, batch_first)
 
 
@@ -105,7 +112,7 @@ def _ragged(emissions: Tensor, mask: Tensor | None, lengths: Sequence[int] | Ten
     if counts.sum() != n:
         raise DataError(f"lengths add up to {counts.sum()}, but there are emissions of {n} positions.")
     _refuse_empty(counts)
-    return Layout(np.concatenate([[0], np.cumsum(counts)]), None, (n,), True)
+    return Layout(np.concatenate([[0], np.cumsum(counts)]), None, (n,), True, emissions.device)
 
 
 def _masked(mask: Tensor, shape: tuple[int, ...], batch_first: bool) -> Layout:
@@ -119,7 +126,7 @@ def _masked(mask: Tensor, shape: tuple[int, ...], batch_first: bool) -> Layout:
     if not batch_first:  # numbers in the transposed tensor → numbers as it lies
         t, b = shape
         place = place % t * b + place // t
-    return Layout(np.concatenate([[0], np.cumsum(counts)]), place, shape, batch_first)
+    return Layout(np.concatenate([[0], np.cumsum(counts)]), place, shape, batch_first, mask.device)
 
 
 def _prefix(lengths: Sequence[int] | Tensor, b: int, t: int, batch_first: bool, device: Any) -> Tensor:

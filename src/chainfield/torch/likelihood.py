@@ -36,15 +36,9 @@ def node_scores(query: Query, emissions: Tensor, start: Tensor, end: Tensor) -> 
     check_numbers(node, layout)
     compiled = node.device.type == "cpu" and node.dtype == torch.float32 and query.engine._compiled(node, products=True)
     node = node.double() if compiled else node.clone() if layout.place is None else node
-    first, last = _ends(layout, node.device)
+    first, last = layout.ends
     node.index_add_(0, first, start.detach().to(node.dtype).expand(len(first), -1))
     return node.index_add_(0, last, end.detach().to(node.dtype).expand(len(last), -1))
-
-
-def _ends(layout: Layout, device: torch.device) -> tuple[Tensor, Tensor]:
-    first = torch.from_numpy(layout.offsets[:-1])
-    last = torch.from_numpy(layout.offsets[1:] - 1)
-    return first.to(device), last.to(device)
 
 
 def check_numbers(node: Tensor, layout: Layout) -> None:
@@ -80,13 +74,13 @@ class LogLikelihood(torch.autograd.Function):  # type: ignore[misc]
         """Scale the gradients; only where sequences weigh differently, edges need another run."""
         query, found, layout = ctx.query, ctx.found, ctx.query.layout
         node, edge = ctx.saved_tensors
-        low, high = torch.aminmax(weight) if len(weight) else (weight.sum(), weight.sum())
-        if bool(low == high):
-            d_node, d_edge = found.d_node * high, found.d_edge * high
+        low, high = (float(w) for w in torch.aminmax(weight)) if layout.n_sequences else (0.0, 0.0)
+        if low == high:
+            d_node, d_edge = (d if high == 1.0 else d * high for d in (found.d_node, found.d_edge))
         else:
             again = query.engine.contrast(node, edge, layout.offsets, query.clamp, weight)
             d_node, d_edge = again.d_node, again.d_edge
-        first, last = _ends(layout, d_node.device)
+        first, last = layout.ends
         d_start = d_node.index_select(0, first).sum(0)
         d_end = d_node.index_select(0, last).sum(0)
         d_emissions = layout.scatter(d_node.to(ctx.dtype))
