@@ -14,6 +14,7 @@ import chainfield
 from chainfield import HiddenUnitCRF, LinearCRF
 from chainfield.errors import ConfigError, DataError, DataWarning, DivergenceError
 from chainfield.features.batch import Batch
+from chainfield.fitted import Tagger
 from chainfield.models.pretraining import frames_problem
 from chainfield.problem import OnlinePass
 from chainfield.scorers import Boundary, Chain, HiddenUnits, Transition
@@ -129,6 +130,7 @@ def test_an_update_touches_only_the_rows_of_its_features():
     ("objective", "trainer"),
     [
         ("large_margin", "auto"),
+        ("large_margin", "herding"),
         ("large_margin", "adam"),
         ("likelihood", "averaged"),
         ("likelihood", "sgd"),
@@ -230,6 +232,53 @@ def test_files_and_everything_that_taggers_have(tmp_path):
     assert "unit" in str(loaded.explain(X[0]))
     loaded.max_iter = None
     assert loaded.partial_fit(X[:5], y[:5]).n_iter_ == 1
+
+
+def test_members_of_a_herd_vote(tmp_path):
+    X, y = xor_data(40)
+    model = fast(trainer="herding", max_iter=9).fit(X[:30], y[:30])
+    herd = model.tagger_
+    assert herd.members.shape == (6, herd.chain.n_parameters)
+    np.testing.assert_allclose(herd.theta, herd.members.mean(0), rtol=1e-12, atol=1e-15)
+    lone = [Tagger(herd.features, herd.task, herd.chain, theta, "max").predict(X) for theta in herd.members]
+    shares, guesses = model.predict_marginals(X), model.predict(X)
+    for s, t in itertools.product(range(len(X)), range(4)):
+        votes = [sum(one[s][t] == label for one in lone) for label in model.classes_]
+        np.testing.assert_allclose(shares[s][t], np.array(votes) / 6, rtol=1e-12)
+        assert guesses[s][t] == model.classes_[int(np.argmax(votes))]
+    # The members are what the same steps leave behind, pass by pass.
+    walk = fast(trainer="sgd", max_iter=9).fit(X[:30], y[:30])
+    np.testing.assert_array_equal(herd.members[-1], walk.tagger_.theta)
+
+    model.save(tmp_path / "herd.cf")
+    loaded = chainfield.load(tmp_path / "herd.cf", n_jobs=1)
+    assert loaded.predict(X) == guesses
+    np.testing.assert_array_equal(loaded.tagger_.members, herd.members)
+    loaded.decoder = "summed"
+    assert loaded.predict(X[:1], given=[["on", None, None, None]])[0][0] == "on"
+
+
+def test_herding_with_development_data_single_precision_and_checkpoints(tmp_path):
+    X, y = xor_data(40)
+    settings = {"trainer": "herding", "dtype": "float32", "random_state": 2}
+    model = fast(**settings, max_iter=6, average_from=1).fit(X[:30], y[:30], X_dev=X[30:], y_dev=y[30:])
+    assert model.tagger_.theta.dtype == np.float32
+    file = tmp_path / "c.cf"
+    whole = fast(**settings, max_iter=6, average_from=1).fit(X[:30], y[:30])
+    fast(**settings, max_iter=4, average_from=1).fit(X[:30], y[:30], checkpoint=file)
+    resumed = fast(**settings, max_iter=6, average_from=1).fit(X[:30], y[:30], checkpoint=file, resume=True)
+    np.testing.assert_array_equal(resumed.tagger_.members, whole.tagger_.members)
+    assert fast(**settings).partial_fit(X[:5], y[:5]).n_iter_ == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"objective": "likelihood"}, "needs objective="), ({"batch_size": 4}, "have no effect")],
+)
+def test_herding_refuses_what_it_cannot_do(settings, message):
+    X, y = xor_data(6)
+    with pytest.raises(ConfigError, match=message):
+        fast(trainer="herding", **settings).fit(X, y)
 
 
 def test_transform_is_the_posterior_of_units():

@@ -16,7 +16,7 @@ from .options import check_output, jobs, reading, reading_arguments
 _MODELS = ["linear", "latent", "empirical", "memm", "neural", "hmm", "hcrf", "hidden-unit"]
 _SEQUENCES = ("hmm", "hcrf")  # models that label whole sequences, from arrays
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise", "pseudolikelihood"]
-_TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "em", "ebw"]
+_TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "herding", "adam", "rprop", "sdca", "em", "ebw"]
 _TOPOLOGIES = ["left-to-right", "ergodic"]
 _FLATTENINGS = ["states", "classes"]
 _DECODERS = ["viterbi", "posterior", "latent-dynamic", "joint", "summed"]
@@ -51,7 +51,7 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 @click.option("--tol", type=float, help="Relative accuracy at which training stops.")
 @click.option("--learning-rate", type=float, help="First step size of sgd, averaged, adam and rprop.")
 @click.option("--batch-size", type=int, help="Sequences a step of sgd, adam and rprop.")
-@click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged, adam).")
+@click.option("--average-from", type=int, help="First pass to be averaged (sgd, averaged, adam), or to vote (herding).")
 @click.option("--restart-every", type=int, help="Go on from the average every so many passes (sgd, averaged, adam).")
 @click.option("--n-states", type=int, help="hmm, hcrf: states of a class.  [default: 3]")
 @click.option("--n-components", type=int, help="hmm, hcrf: Gaussians of a state.  [default: 1]")

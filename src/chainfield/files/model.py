@@ -14,7 +14,7 @@ from chainfield.features.map import FeatureMap
 from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.features.words import WordFeatures
-from chainfield.fitted import FITTED, FittedModel, Tagger
+from chainfield.fitted import FITTED, FittedModel, Herd, Tagger, herd_of
 from chainfield.inference import DECODERS
 from chainfield.scorers import Chain
 from chainfield.tasks import TASKS
@@ -24,8 +24,9 @@ from .parts import chain_from_parts, chain_to_parts, check_chain, within
 from .values import from_json, to_json
 
 KIND = "model"
-# 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision. Files have the least they need.
-VERSION = 4
+# 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision; 5: several sets of parameters
+# that vote. Files have the least they need.
+VERSION = 5
 PLAIN_VERSION = 2
 MAPS: dict[str, type[FeatureMap]] = {
     m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures, WordFeatures)
@@ -49,7 +50,11 @@ def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict
     if isinstance(model, Tagger):
         config["decoder"] = model.decoder
     single, normalised = model.chain.dtype == "float32", model.chain.normalised
-    write_container(path, KIND, 4 if single else 3 if normalised else PLAIN_VERSION, config, arrays)
+    version = 4 if single else 3 if normalised else PLAIN_VERSION
+    if isinstance(model, Herd):
+        arrays["members"] = model.members
+        version = 5
+    write_container(path, KIND, version, config, arrays)
 
 
 def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:
@@ -69,6 +74,8 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
             raise ValueError("the number of parameters does not fit the chain")
         about = dict(config["estimator"])
         model = _model(config, features, chain, theta, n_jobs)
+        if "members" in arrays:
+            model = _herd(model, arrays["members"])
     except (KeyError, IndexError, TypeError, ValueError, ChainfieldError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise ModelFileError(f"{path} does not describe a model: {reason}. Make or fetch it again.") from None
@@ -92,6 +99,17 @@ def _model(config: dict[str, Any], features: FeatureMap, chain: Chain, theta: An
             raise ValueError(f"there is no decoder {config['decoder']!r}")
         model = replace(model, decoder=config["decoder"])
     return model
+
+
+def _herd(model: FittedModel, members: Any) -> Tagger:
+    """The sets of parameters that vote; their mean is that of the model."""
+    if not isinstance(model, Tagger):
+        raise ValueError("only taggers have members that vote")
+    if members.dtype != model.theta.dtype or members.ndim != 2 or members.shape[1] != len(model.theta):
+        raise ValueError("the members do not fit the chain")
+    if not len(members):
+        raise ValueError("there are no members to vote")
+    return herd_of(model, members.ravel())
 
 
 def load_tagger(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[Tagger, dict[str, Any]]:

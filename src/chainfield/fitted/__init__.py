@@ -3,6 +3,7 @@
 from .classifier import Classifier
 from .confidence import Confidence, SpanConfidence, confidences
 from .explanation import Explanation, explain
+from .herd import Herd, herd_of
 from .hidden import HiddenState, HiddenStates, StatePath, hidden_states, state_path
 from .model import FittedModel
 from .tagger import Tagger
@@ -16,6 +17,7 @@ __all__ = [
     "Confidence",
     "Explanation",
     "FittedModel",
+    "Herd",
     "HiddenState",
     "HiddenStates",
     "SpanConfidence",
@@ -23,6 +25,7 @@ __all__ = [
     "Tagger",
     "confidences",
     "explain",
+    "herd_of",
     "hidden_states",
     "state_path",
 ]

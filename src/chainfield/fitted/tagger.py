@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
@@ -42,12 +43,16 @@ class Tagger(FittedModel):
 
     def decode(self, batch: Batch, given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The same for sequences that are encoded already."""
+        return self.task.decode(self.labels(batch, given), batch.offsets)
+
+    def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> NDArray[np.int32]:
+        """(N,) the best labels by number."""
         decoder = decoder_named(self.decoder)
         quick = quick_labels(self, batch, given) if self.decoder == "viterbi" else None
         if quick is not None:
-            return self.task.decode(quick, batch.offsets)
+            return quick
         parts = self.map(lambda p: decoder(self.chain.space, p), batch, given)
-        return self.task.decode(np.concatenate(parts or [np.empty(0, np.int32)]), batch.offsets)
+        return np.concatenate(parts or [np.empty(0, np.int32)])
 
     def marginals(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
         """Posterior probabilities of labels, one (length, L) array a sequence."""

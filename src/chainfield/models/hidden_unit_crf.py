@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError, DataWarning
 from chainfield.features.map import FeatureMap
-from chainfield.fitted import Tagger
+from chainfield.fitted import Tagger, herd_of
 from chainfield.fitted.units import UnitPortrait, portraits, unit_posteriors, units_of
 from chainfield.objectives import Objective
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Boundary, Chain, HiddenUnits
 from chainfield.states import StateSpace
-from chainfield.trainers import Trainer, resolve_trainer
+from chainfield.trainers import SGD, Herding, Trainer, resolve_trainer
 
 from .base import Float
 from .compose import Material, transitions
@@ -61,8 +61,9 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         As for LinearCRF.
     objective : "large_margin", "perceptron", "likelihood" or "softmax_margin"
         What training minimises. With the first two, units take their best values; with the others they are summed out.
-    trainer : "auto", "averaged", "sgd", "adam", "lbfgs" or "rprop"
-        "auto": averaged stochastic steps.
+    trainer : "auto", "averaged", "herding", "sgd", "adam", "lbfgs" or "rprop"
+        "auto": averaged stochastic steps. "herding": the same steps, but the parameters of all passes are kept, and
+        their predictions vote; for "large_margin" and "perceptron".
     l2 : float, optional
         None: 0 for online trainers, which averaging regularises, 0.05 for the others.
     learning_rate : float, optional
@@ -70,7 +71,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         knob of the max objectives: what counts is its size relative to the margin. None: 0.2 / sqrt(hidden_units) of
         the margin for them, 0.2 for the others.
     max_iter, average_from : int, optional
-        None: 30 passes of online trainers, averaged after a third of them, at most 10.
+        None: 30 passes of online trainers, averaged (or kept, by herding) after a third of them, at most 10.
     margin : float
         Cost of a wrong label in the margin objectives.
     decoder : "auto", "joint", "summed" or "posterior"
@@ -171,6 +172,8 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         return step if self.learning_rate is None else self.learning_rate
 
     def _trainer(self, objective: Objective, partial: bool) -> tuple[str, Trainer[Any]]:
+        if self.trainer == "herding":
+            return "herding", self._herding(objective, partial)
         name = resolve_trainer(self.trainer, objective)
         name = "averaged" if name == "auto" else name
         return self._named_trainer(
@@ -182,8 +185,16 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
             average_from=BURN_IN if name == "averaged" else None,
         )
 
+    def _herding(self, objective: Objective, partial: bool) -> Herding:
+        passes = (1 if partial else PASSES) if self.max_iter is None else int(self.max_iter)
+        burn_in = min(BURN_IN, passes // 3) if self.average_from is None else int(self.average_from)
+        if self.batch_size is not None or self.restart_every is not None:
+            raise ConfigError('batch_size and restart_every have no effect with trainer="herding".')
+        walk = SGD(rate=self._step(objective), decay=0.0, max_iter=passes, seed=seed_of(self.random_state))
+        return Herding(walk, burn_in)
+
     def _default_l2(self, objective: Objective) -> float:
-        online = self.trainer in ("auto", "averaged", "sgd", "adam")
+        online = self.trainer in ("auto", "averaged", "herding", "sgd", "adam")
         return BATCH_L2 if objective.smooth and not online else 0.0
 
     def _space(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> StateSpace:
@@ -233,7 +244,8 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         return super()._prediction_settings() | self._decoding()
 
     def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Tagger:
-        return Tagger(features, task, chain, theta, n_jobs=count_jobs(self.n_jobs), **self._decoding())
+        first = theta[: chain.n_parameters]
+        return herd_of(Tagger(features, task, chain, first, n_jobs=count_jobs(self.n_jobs), **self._decoding()), theta)
 
     # ---- looking into units --------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from .auto import Auto
 from .catalogue import TRAINERS, make_trainer, resolve_trainer
 from .ebw import EBW
 from .em import EM
+from .herding import Herding
 from .lbfgs import LBFGS, OWLQN
 from .online import SGD
 from .rprop import RProp
@@ -22,6 +23,7 @@ __all__ = [
     "TRAINERS",
     "Adam",
     "Auto",
+    "Herding",
     "Progress",
     "RProp",
     "Record",

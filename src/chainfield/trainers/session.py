@@ -127,7 +127,11 @@ def _iterate(
                 state.reason = f"the development score has not risen for {patience} iterations"
         else:
             if not frugal:
-                np.copyto(session.best, trainer.parameters(state))
+                latest = trainer.parameters(state)
+                if latest.shape == session.best.shape:
+                    np.copyto(session.best, latest)
+                else:  # a herd grows
+                    session.best = latest.copy()
             session.best_iteration = record.iteration
         session.seconds += time.perf_counter() - started
         progress = Progress(
