@@ -393,6 +393,8 @@ def test_numbers_share_labels_too():
         ({"n_init": "many"}, "n_init is 'many'"),
         ({"start_scale": -1}, "start_scale is -1"),
         ({"decoder": "best"}, "Unknown decoder"),
+        ({"triple_features": True}, "triple_features has no effect with order=1"),
+        ({"states_per_label": 50_000}, r"150,000 states, order 1 would need .*; take fewer states a label\.$"),
         ({"states_per_label": 400, "order": 2}, "1,200 states, order 2 would need about"),
     ],
     ids=str,
@@ -412,6 +414,11 @@ def test_a_model_too_large_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr("chainfield.memory.physical_memory", lambda: 6000)
     with pytest.raises(ConfigError, match=r"A model of [\d,]+ weights would need"):
         LatentCRF(2).fit(X, Y)
+
+
+def test_a_start_from_something_else_is_refused():
+    with pytest.raises(ConfigError, match=r"start_from is 'plain\.cf'; a fitted model is expected\."):
+        LatentCRF(**FAST).fit(X, Y, start_from="plain.cf")
 
 
 def test_labels_of_development_data_alone_are_told():

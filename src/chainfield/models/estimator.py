@@ -140,6 +140,8 @@ class ChainEstimator(SequenceModel):
         """
         previous = getattr(self, "fitted_", None) if self.warm_start else None
         if start_from is not None:
+            if not isinstance(start_from, SequenceModel):
+                raise ConfigError(f"start_from is {start_from!r}; a fitted model is expected.")
             previous = start_from._fitted()
         options = Run(
             development=check_development(self, X_dev, y_dev), callback=callback, checkpoint=checkpoint, resume=resume

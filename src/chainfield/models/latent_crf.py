@@ -158,6 +158,8 @@ class LatentCRF(ChainTagger):
     def _space(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> StateSpace:
         if self.order not in (1, 2):
             raise ConfigError(f"order is {self.order!r}; 1 and 2 are possible.")
+        if self.triple_features and self.order == 1:
+            raise ConfigError("triple_features has no effect with order=1; give order=2.")
         counts = count_states(self.states_per_label, labels)
         n = sum(counts)
         if self.rank is not None:
@@ -165,7 +167,7 @@ class LatentCRF(ChainTagger):
             if self.rank > n:
                 raise ConfigError(f"rank is {self.rank}, but there are {n} states; a rank is {n} at most.")
         edges = n**2 if self.order == 1 else n**3
-        advice = "take fewer states a label, or order=1"
+        advice = "take fewer states a label" + (", or order=1" if self.order == 2 else "")
         demand_memory(BYTES_PER_EDGE * edges, f"A chain of {n:,} states, order {self.order}", advice)
         self.scheme_ = found_scheme(labels, self.scheme, targets)
         rules = label_rules(labels, self.scheme_, self.forbidden)
