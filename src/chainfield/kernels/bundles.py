@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner, part
+from .jit import inner, maker, part
 from .vector import LANES, add, exp, fma, get, highest, load, maximum, mul, put, splat, store, total
 
 
@@ -22,7 +22,7 @@ def padded(n: int) -> int:
     return (n + LANES - 1) // LANES * LANES
 
 
-@inner
+@maker
 def aligned(n: int) -> Any:
     """n zeros that start on a cache line: a vector that straddles two lines costs twice."""
     array = np.zeros(n + LANES)

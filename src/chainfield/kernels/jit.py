@@ -20,7 +20,7 @@ class _Notice(event.Listener):  # type: ignore[misc]
     said = False
 
     def on_start(self, event: Any) -> None:
-        name = event.data["dispatcher"].py_func.__module__
+        name = event.data["dispatcher"].py_func.__module__ or ""
         if not self.said and name.startswith("chainfield.") and sys.stderr.isatty():
             self.said = True
             print("chainfield: compiling, once (about half a minute; the result is kept on disk) …", file=sys.stderr)
@@ -43,7 +43,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that kernels call once a sequence or less: it stays a function, and is compiled once."""
-    return njit(nogil=True, fastmath=FAST, error_model="numpy")(function)
+    return njit(nogil=True, fastmath=FAST, error_model="numpy", _nrt=False)(function)
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,4 +51,13 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
 
     It becomes part of its caller: a call would copy every field of every array of a graph, a kilobyte, to the stack.
     """
-    return njit(nogil=True, fastmath=FAST, error_model="numpy", forceinline=True)(function)
+    return njit(nogil=True, fastmath=FAST, error_model="numpy", _nrt=False, forceinline=True)(function)
+
+
+def maker(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function that makes arrays or calls BLAS: the only kind beside kernels that counts references.
+
+    Counting costs an atomic instruction and a call, which spills all vectors, whenever an array changes hands: inside
+    of loops that would be more than the work itself. So parts and inner functions neither make nor return arrays.
+    """
+    return njit(nogil=True, fastmath=FAST, error_model="numpy", _nrt=True)(function)

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bundles import aligned, spread
-from .jit import inner, kernel, part
+from .jit import inner, kernel, maker, part
 from .logspace import log_backward, log_forward
 from .max import best_path
-from .sum import backward, forward, make_work, prepare_edges
+from .sum import make_work, posteriors_of, prepare_edges
 from .unrolled import announce_pairs, gather_unrolled, scatter_unrolled
 from .vector import LANES, fma, get, load, load_part, mul, put, splat, store, store_part, total
 
@@ -57,9 +57,40 @@ class Parameters(NamedTuple):
 class Kept(NamedTuple):
     """The gradient in score space that every sequence keeps (see trainers.sdca); empty: none."""
 
-    node: Any  # (N, R) single precision
+    node: Any  # (N · R,) single precision
     edge: Any  # (S, E)
     share: float  # of a change that is added to them
+
+
+class Scratch(NamedTuple):
+    """Memory for one sequence at a time."""
+
+    work: Any
+    nodes: Any  # (longest, width) scores
+    others: Any  # the same with unknown labels shut out, where labels are known in part
+    d_nodes: Any  # (longest, width)
+    edges: Any  # (E,)
+    d_edges: Any  # (E,)
+    logs: Any  # edge scores in the forward layout
+    states: Any  # (longest,)
+    path_edges: Any  # (longest,)
+
+
+@maker
+def make_scratch(graph: Any, n_rows: int, width: int, longest: int, use_max: bool, has_path: bool) -> Any:
+    """Memory for sequences of up to ``longest`` positions."""
+    n_edges = len(graph.src)
+    return Scratch(
+        make_work(graph, n_rows, longest, not use_max),
+        aligned(longest * width),
+        aligned(0 if has_path else longest * width),
+        aligned(longest * width),
+        np.empty(n_edges),
+        np.zeros(n_edges),
+        aligned(graph.n_slots),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.int32),
+    )
 
 
 @part
@@ -151,7 +182,7 @@ def sum_groups(group_of: Any, n_rows: int, n: int, width: int, d: Any) -> None:
 def exchange(kept: Any, at: int, n: int, s: int, n_rows: int, width: int, d: Any, d_edges: Any) -> None:
     """d becomes its difference from what the sequence keeps, and a share of that is kept."""
     share = splat(kept.share)
-    node = kept.node.ravel()
+    node = kept.node
     minus = splat(-1.0)
     for t in range(n):
         o = t * width
@@ -189,24 +220,33 @@ def linear_pass(
     Returns the loss, the number of updates, the sequence that failed, and the new mass of the average. The failed
     sequence is -1 if all went well; else the loss is infinite (no path) or NaN.
     """
-    n_edges = len(graph.src)
-    width = entries.width
     longest = 0
     for s in order:
         longest = max(longest, offsets[s + 1] - offsets[s])
-    work = make_work(graph, n_rows, longest, not use_max)
-    nodes = aligned(longest * width)
-    others = aligned(0 if known.has_path else longest * width)
-    d_nodes = aligned(longest * width)
-    d_edges = np.zeros(n_edges)
-    edges = np.empty(n_edges)
+    scratch = make_scratch(graph, n_rows, entries.width, longest, use_max, known.has_path)
+    return walk(
+        graph, n_rows, offsets, order, rates, shrink, use_max, variances, entries, places, known, theta, into, moving,
+        lag, mass, kept, scratch,
+    )  # fmt: skip
+
+
+@part
+def walk(
+    graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, shrink: Any, use_max: bool, variances: bool,
+    entries: Any, places: Any, known: Any, theta: Any, into: Any, moving: bool, lag: Any, mass: float, kept: Any,
+    scratch: Any,
+) -> tuple[float, int, int, float]:  # fmt: skip
+    """What :func:`linear_pass` does, once its memory is there."""
+    n_edges = len(graph.src)
+    width = entries.width
+    work, edges, d_edges, logs = scratch.work, scratch.edges, scratch.d_edges, scratch.logs
+    nodes, others, d_nodes = scratch.nodes, scratch.others, scratch.d_nodes
+    states, path_edges = scratch.states, scratch.path_edges
+    longest = len(nodes) // width
     node = nodes.reshape((longest, width))
     d_node = d_nodes.reshape((longest, width))
     d_edge = d_edges.reshape((1, n_edges))
     edge = edges.reshape((1, n_edges))
-    states = np.empty(longest, np.int32)
-    path_edges = np.empty(longest, np.int32)
-    logs = aligned(graph.n_slots)
     keeping = len(kept.edge) > 0
     averaging = len(lag.rest) > 0
     masked = moving and len(entries.mask) > 0
@@ -384,13 +424,12 @@ def side(
                 if t > 0:
                     d_edges[path_edges[t]] += weight
         return value
-    value = forward(graph, nodes, width, edges, no, zero, n, shift, work)
+    if moving:
+        nothing = splat(0.0)
+        for i in range(0, graph.n_slots, LANES):
+            store(work.expected, i, nothing)
+    value = posteriors_of(graph, nodes, width, edges, no, zero, n, shift, weight, work, d_nodes, zero, d_edges, no)
     if np.isfinite(value):
-        if moving:
-            nothing = splat(0.0)
-            for i in range(0, graph.n_slots, LANES):
-                store(work.expected, i, nothing)
-        backward(graph, width, edges, no, zero, n, weight, work, d_nodes, zero, d_edges, no)
         if moving:
             add_expected(graph, work, d_edges)
     else:

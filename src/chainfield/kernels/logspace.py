@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .bundles import exp_scalar, largest
-from .jit import inner, part
+from .jit import inner, maker
 
 
 @inner
@@ -24,7 +24,7 @@ def log_add(a: float, b: float) -> float:
     return high + np.log1p(np.exp(low - high))
 
 
-@part
+@maker
 def log_forward(graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: int, alpha: Any, gain: Any) -> float:
     """The same in log space: ``alpha`` (n, width) holds log alpha with log-sum 0, ``gain`` the log normalisers."""
     n_states = len(graph.row_of)
@@ -76,7 +76,7 @@ def log_forward(graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: in
     return total
 
 
-@part
+@maker
 def log_backward(
     graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: int, alpha: Any, gain: Any,
     weight: float, d_node: Any, d_edge: Any, d_per_step: bool,

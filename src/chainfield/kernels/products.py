@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from .bundles import exp_scalar, largest
-from .jit import kernel, part
+from .jit import kernel, maker, part
 from .sum import COMFORT, THIN
 from .vector import (
     LANES,
@@ -44,7 +44,7 @@ from .vector import (
 )
 
 
-@part
+@maker
 def by_length(offsets: Any) -> Any:
     """Sequences that have a position, longest first; how many run at each step; where each step's positions begin."""
     n_sequences = len(offsets) - 1
@@ -63,7 +63,7 @@ def by_length(offsets: Any) -> Any:
     return order, running, first
 
 
-@part
+@maker
 def matrix(graph: Any, edges: Any) -> Any:
     """exp(edge scores - their largest) as a matrix [from, to], and the largest; 0 where there is no edge.
 
@@ -82,7 +82,7 @@ def matrix(graph: Any, edges: Any) -> Any:
     return found, shift, whole
 
 
-@part
+@maker
 def reachable(graph: Any, edges: Any, longest: int) -> Any:
     """(T, K) 0 for states that a path can be in after t steps, inf for others; the last row holds for all later steps.
 

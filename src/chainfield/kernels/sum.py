@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bundles import aligned, largest, outer, padded, pull, push, spread
-from .jit import inner, kernel, part
+from .complete import both_ways, knows
+from .jit import inner, kernel, maker, part
 from .logspace import log_backward, log_forward
 from .vector import (
     LANES,
@@ -56,6 +57,7 @@ class Work(NamedTuple):
 
     n_rows: int
     alpha: Any  # (n, width)
+    betas: Any  # (n, width) where both recursions run at once (see complete.py)
     right: Any  # (n, width) beta times emission, scaled: what a backward step reads
     emission: Any  # (n, padded R) exp of node scores, shifted by their largest
     gain: Any  # (n,) factor by which alpha was rescaled (exp space), or log normaliser (log space)
@@ -70,7 +72,7 @@ class Work(NamedTuple):
     before: Any  # (K,) the same one step earlier
 
 
-@part
+@maker
 def make_work(graph: Any, n_rows: int, longest: int, posteriors: bool) -> Any:
     """Scratch memory for sequences of up to ``longest`` positions."""
     width = graph.width
@@ -78,6 +80,7 @@ def make_work(graph: Any, n_rows: int, longest: int, posteriors: bool) -> Any:
     return Work(
         n_rows,
         aligned(longest * width),
+        aligned(longest * width if posteriors and knows(graph) else 0),
         aligned(longest * width if posteriors else 0),
         aligned(longest * padded(n_rows)),
         np.empty(longest),
@@ -330,6 +333,24 @@ def backward(
             outer(graph, alpha, right, width, t, end, work.expected)
 
 
+@part
+def posteriors_of(
+    graph: Any, nodes: Any, stride: int, edges: Any, per_step: bool, at: int, n: int, shift: float, weight: float,
+    work: Any, d_nodes: Any, d_at: int, d_edges: Any, d_per_step: bool,
+) -> float:  # fmt: skip
+    """Forward and backward: log Z, and weight * posteriors added as :func:`backward` does. NaN as in forward."""
+    if knows(graph) and not per_step and not d_per_step:
+        shifts, clean = expose(nodes, stride, work.n_rows, at, n, work.emission)
+        if clean:
+            log_z = both_ways(graph, shifts, n, shift, weight, work, d_nodes, d_at, stride)
+            if np.isfinite(log_z):
+                return log_z
+    log_z = forward(graph, nodes, stride, edges, per_step, at, n, shift, work)
+    if np.isfinite(log_z):
+        backward(graph, stride, edges, per_step, at, n, weight, work, d_nodes, d_at, d_edges, d_per_step)
+    return log_z
+
+
 @kernel
 def sum_product(
     graph: Any, node: Any, edge: Any, offsets: Any, weight: Any, posteriors: bool, d_node: Any, d_edge: Any,
@@ -357,11 +378,13 @@ def sum_product(
         if n == 0:
             log_z[s] = 0.0
             continue
-        result = forward(graph, nodes, n_rows, edges, per_step, at, n, shift, work)
-        if np.isfinite(result):
-            if posteriors:
-                backward(graph, n_rows, edges, per_step, at, n, weight[s], work, d_nodes, at, d_edges, d_per_step)
+        if posteriors:
+            result = posteriors_of(
+                graph, nodes, n_rows, edges, per_step, at, n, shift, weight[s], work, d_nodes, at, d_edges, d_per_step
+            )
         else:
+            result = forward(graph, nodes, n_rows, edges, per_step, at, n, shift, work)
+        if not np.isfinite(result):
             result = log_forward(graph, node, edge, per_step, at, n, work.alpha, work.gain)
             if posteriors and np.isfinite(result):
                 log_backward(

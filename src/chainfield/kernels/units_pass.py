@@ -14,7 +14,7 @@ import numpy as np
 
 from .bundles import aligned, padded, spread
 from .hidden_units import add_row, any_of, gather_units, pack, pull_units, scatter_units, score_units, side_by_side
-from .jit import inner, kernel, part
+from .jit import inner, kernel, maker, part
 from .linear_chain import move_edges, read_edges, side
 from .sum import make_work, prepare_edges
 from .vector import LANES, fma, get, load, load_part, put, splat, store, store_part
@@ -159,7 +159,7 @@ def some_of(values: Any, n: int) -> bool:
     return found
 
 
-@part
+@maker
 def fill_inputs(
     data: Any, layout: Any, at: int, n: int, theta: Any, bias: Any, outcome: Any, a: Any, width: int
 ) -> None:  # fmt: skip

@@ -97,7 +97,7 @@ class Fused:
         if memory is None and self.problem.objective.how == "max":
             return self._walk_by_paths(theta, order, rates, shrink, lag, mass)
         packing = self.packing
-        kept = None if memory is None else Kept(memory.node, memory.edge, share)
+        kept = None if memory is None else Kept(memory.node.reshape(-1), memory.edge, share)
         with packing.packed(theta) as packed:
             if lag is None:
                 result = self._run(packed, packed, order, rates, shrink=shrink, kept=kept)
@@ -172,7 +172,7 @@ class Fused:
             into is theta,
             Parameters(_NONE, _NONE) if lag is None else lag,
             float(mass),
-            Kept(single, single, 0.0) if kept is None else kept,
+            Kept(single.reshape(-1), single, 0.0) if kept is None else kept,
         )
         if failed >= 0:
             raise failure(loss, int(failed))

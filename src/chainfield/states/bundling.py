@@ -48,7 +48,8 @@ def build_graph(space: StateSpace) -> Graph:
         bundle_first.append(len(bundle_src))
         n_slots += len(runs) * wide
         n_tslots += n * twide
-        width = max(width, _pad(target + wide), _pad(max(int(src[first[run]]) for run in runs) + twide))
+        # A kernel writes whole vectors from the first target on, and from the first of sources side by side.
+        width = max(width, _pad(target + wide), _pad(int(src[first[runs[0]]]) + twide))
 
     turns = np.concatenate([[0], np.flatnonzero(np.diff(space.row_of) != 1) + 1])
     order = np.lexsort((src, dst))
