@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jit import part
+from .jit import maker, part
 from .vector import get, put
 
 
@@ -27,7 +27,7 @@ class Search(NamedTuple):
     place: Any  # (K,) entry of a state at the current position, or one of an earlier position
 
 
-@part
+@maker
 def make_search(graph: Any, longest: int, most: int) -> Any:
     """Memory for sequences of up to ``longest`` positions and ``most`` states, all positions taken together."""
     n_states = len(graph.row_of)

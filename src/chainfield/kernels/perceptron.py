@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bundles import aligned, spread
-from .jit import inner, kernel, part
+from .jit import inner, kernel, maker, part
 from .linear_chain import SMALLEST_FACTOR, add_groups, fold, read_edges
 from .max import best_path
 from .narrow_max import best_known_path, make_search
@@ -36,7 +36,7 @@ class Tied(NamedTuple):
     offset: Any  # (T,) number of the first weight of a set
 
 
-@part
+@maker
 def tied_edges(places: Any) -> Any:
     """The inverse of ``places.tie``."""
     n_sets, n_edges = places.tie.shape
@@ -155,6 +155,27 @@ def part_ways(
                         rest[places.transition[i] + w] += scale
 
 
+class Room(NamedTuple):
+    """Memory for one sequence at a time."""
+
+    search: Any
+    tied: Any
+    size: Any  # (M,) states that a set of labels leaves
+    nodes: Any  # (longest, width) scores
+    raised: Any  # the same with the costs of wrong labels on top
+    others: Any  # the same with unknown labels shut out
+    delta: Any  # (longest, graph.width)
+    acc: Any  # (graph.width,)
+    logs: Any  # edge scores in the forward layout
+    edges: Any  # (E,)
+    states: Any  # (longest,) the best path
+    path_edges: Any  # (longest,)
+    right: Any  # (longest,) the best path of the right labels
+    right_edges: Any  # (longest,)
+    d: Any  # (width,)
+    columns: Any  # (4,)
+
+
 @kernel
 def perceptron_pass(
     graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, shrink: Any, entries: Any, places: Any, known: Any,
@@ -180,23 +201,42 @@ def perceptron_pass(
             if size[known.index[t]] * NARROW <= n_states:
                 total += size[known.index[t]]
         most = max(most, total)
-    search = make_search(graph, longest, most)
-    nodes = aligned(longest * width)
-    raised = aligned(longest * width if len(known.cost) > 0 else 0)
-    others = aligned(0 if known.has_path else longest * width)
-    delta = aligned(longest * graph.width)
-    acc = aligned(graph.width)
-    logs = aligned(graph.n_slots)
-    edges = np.empty(len(graph.src))
-    states = np.empty(longest, np.int32)
-    path_edges = np.empty(longest, np.int32)
-    right = np.empty(longest, np.int32)
-    right_edges = np.empty(longest, np.int32)
-    d = np.zeros(width)
-    columns = np.empty(4, np.int64)
+    room = Room(
+        make_search(graph, longest, most),
+        tied_edges(places),
+        size,
+        aligned(longest * width),
+        aligned(longest * width if len(known.cost) > 0 else 0),
+        aligned(0 if known.has_path else longest * width),
+        aligned(longest * graph.width),
+        aligned(graph.width),
+        aligned(graph.n_slots),
+        np.empty(len(graph.src)),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.int32),
+        np.empty(longest, np.int32),
+        np.zeros(width),
+        np.empty(4, np.int64),
+    )
+    return walk(graph, n_rows, offsets, order, rates, shrink, entries, places, known, theta, lag, mass, room)
+
+
+@part
+def walk(
+    graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, shrink: Any, entries: Any, places: Any, known: Any,
+    theta: Any, lag: Any, mass: float, room: Any,
+) -> tuple[float, int, int, float]:  # fmt: skip
+    """What :func:`perceptron_pass` does, once its memory is there."""
+    width = entries.width
+    sets = known.table
+    n_states = len(graph.row_of)
+    search, tied, size, d, columns = room.search, room.tied, room.size, room.d, room.columns
+    nodes, raised, others, delta, acc = room.nodes, room.raised, room.others, room.delta, room.acc
+    logs, edges, states, path_edges = room.logs, room.edges, room.states, room.path_edges
+    right, right_edges = room.right, room.right_edges
     averaging = len(lag.rest) > 0
     masked = len(entries.mask) > 0
-    tied = tied_edges(places)
     # Constants in a call would be types of their own, and compile these functions once more.
     zero = np.int64(0)
     no = np.bool_(False)

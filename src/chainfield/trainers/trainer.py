@@ -150,7 +150,7 @@ class Outlook:
     """
 
     span: int = 3
-    least: float = 0.6
+    least: float = 0.8
     most: float = 0.95
 
     def update(self, history: list[float], value: float, tol: float, slow: int = 0) -> bool:
