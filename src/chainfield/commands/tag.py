@@ -11,6 +11,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from chainfield.data import read_columns
+from chainfield.data.grid import is_utf8_file
+from chainfield.data.opening import open_bytes, source_name
+from chainfield.data.passages import Passage, read_passages
+from chainfield.errors import ConfigError, DataError
+
 from .options import check_output, jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
     from chainfield.fitted.tagger import Tagger
 
 BATCH = 1024  # sentences
+CHUNKS = 32  # of 64 kilobytes each: about as many sentences
 _DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 
 
@@ -47,8 +54,6 @@ def tag(
     Every row is written as it was, with its label in one more column. Rows may have the label column of the training
     data or lack it.
     """
-    from chainfield.data import read_columns
-    from chainfield.errors import ConfigError
     from chainfield.files.model import load_tagger
     from chainfield.parallel import count_jobs
 
@@ -65,42 +70,70 @@ def tag(
     if options["separator"] is None:
         options["separator"] = about.get("notes", {}).get("separator")
     arguments = reading_arguments(**options)
-    sentences = read_columns(data, **arguments)
+    read_columns("-", **arguments)  # refuses what does not go together, and reads nothing yet
+    only_labels = not (marginals or n_best or as_json)
     with click.open_file(output, "w", encoding=options["encoding"]) as out:
         if os.linesep != "\n" and hasattr(out, "reconfigure"):
             out.reconfigure(newline="")  # line ends stay as they were
-        for batch in _rows(sentences, tagger, about):
-            _write(out, tagger, batch, arguments["separator"], marginals, n_best, as_json)
+        for part in _parts(data, arguments) if only_labels else _batches(data, arguments):
+            if isinstance(part, Passage):
+                out.buffer.write(_labelled(part, tagger, about))  # type: ignore[attr-defined]
+            else:
+                batch = [(sentence, input_rows(sentence, tagger, about)) for sentence in part]
+                _write(out, tagger, batch, arguments["separator"], marginals, n_best, as_json)
             out.flush()
 
 
-def _rows(
-    sentences: Iterator[Sentence], tagger: Tagger, about: dict[str, Any]
-) -> Iterator[list[tuple[Sentence, list[tuple[str, ...]]]]]:
+def _batches(data: str, arguments: dict[str, Any]) -> Iterator[list[Sentence]]:
+    """Sentences, as many as have arrived."""
     from .stream import batches
 
-    for batch in batches(sentences, BATCH):
-        yield [(sentence, input_rows(sentence, tagger, about)) for sentence in batch]
+    return batches(read_columns(data, **arguments), BATCH)
+
+
+def _parts(data: str, arguments: dict[str, Any]) -> Iterator[Passage | list[Sentence]]:
+    """The same as bytes, where they are UTF-8."""
+    from .stream import batches
+
+    if not is_utf8_file(data, arguments["encoding"]):
+        yield from _batches(data, arguments)
+        return
+    with open_bytes(data) as read:
+        chunks = (b"".join(some) for some in batches(iter(read, b""), CHUNKS))
+        settings = arguments["separator"], arguments["comments"], arguments["docstart"] == "skip"
+        yield from read_passages(chunks, source_name(data), *settings)
+
+
+def _labelled(passage: Passage, tagger: Tagger, about: dict[str, Any]) -> bytes:
+    """The passage with its labels."""
+    rows = passage.rows
+    at = _label_column(rows.n_columns, passage.source, passage.line, tagger, about)
+    if at is not None:
+        rows = rows.take([c for c in range(rows.n_columns) if c != at])
+    numbers = tagger.labels(tagger.features.encode(rows, tagger.n_jobs))
+    return passage.with_cells(numbers, [str(label) for label in tagger.task.labels])
 
 
 def input_rows(sentence: Sentence, tagger: Tagger, about: dict[str, Any]) -> list[tuple[str, ...]]:
     """The columns that the model reads: a label column is taken out if there is one."""
-    from chainfield.errors import DataError
+    at = _label_column(len(sentence.rows[0]), sentence.source, sentence.line, tagger, about)
+    return list(sentence.rows) if at is None else [row[:at] + row[at + 1 :] for row in sentence.rows]
+
+
+def _label_column(n: int, source: str, line: int, tagger: Tagger, about: dict[str, Any]) -> int | None:
+    """Which of n columns the model does not read; None: it reads all."""
     from chainfield.features import TemplateFeatures, WordFeatures
 
-    if not isinstance(tagger.features, TemplateFeatures | WordFeatures):
-        raise DataError(
-            f"The model was trained on {tagger.features.kind} features, not on column files; use it from Python."
-        )
-    width, n = tagger.features.width, len(sentence.rows[0])
-    if n == width:
-        return list(sentence.rows)
-    if n == width + 1:
-        at = about.get("notes", {}).get("label_column", -1) % n
-        return [row[:at] + row[at + 1 :] for row in sentence.rows]
+    features = tagger.features
+    if not isinstance(features, TemplateFeatures | WordFeatures):
+        raise DataError(f"The model was trained on {features.kind} features, not on column files; use it from Python.")
+    if n == features.width:
+        return None
+    if n == features.width + 1:
+        return int(about.get("notes", {}).get("label_column", -1)) % n
     raise DataError(
-        f"{sentence.source}, line {sentence.line}: there are {n} columns; the model reads {width} "
-        f"({width + 1} with the label), one token a line."
+        f"{source}, line {line}: there are {n} columns; the model reads {features.width} "
+        f"({features.width + 1} with the label), one token a line."
     )
 
 

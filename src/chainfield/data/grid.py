@@ -8,6 +8,7 @@ from os import PathLike
 from typing import TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chainfield.data.coded import CodedRows
 from chainfield.data.opening import Readable, read_bytes
@@ -51,12 +52,20 @@ def cut_rows(
     whole: bytes, between: str | None, n_columns: int, comments: bool, skip_docstart: bool
 ) -> CodedRows | None:
     """The rows of some lines; None if somebody has to look more closely."""
+    if skip_docstart and _DOCSTART in whole:  # such a line does what a blank one does: it ends a sentence
+        whole = _DOCSTART_LINE.sub(b"", whole)
+    found = cut_text(whole, between, n_columns, comments, skip_docstart)
+    return None if found is None else found[0]
+
+
+def cut_text(
+    whole: bytes, between: str | None, n_columns: int, comments: bool, skip_docstart: bool
+) -> tuple[CodedRows, NDArray[np.int64]] | None:
+    """The rows of lines among which no -DOCSTART- is to be skipped, and where the last cell of each row ends."""
     from chainfield.kernels.columns import cut_cells
 
     if (between is not None and len(between.encode()) != 1) or b"\r" in whole or not _is_text(whole):
         return None
-    if skip_docstart and _DOCSTART in whole:  # such a line does what a blank one does: it ends a sentence
-        whole = _DOCSTART_LINE.sub(b"", whole)
     if skip_docstart and _DOCSTART in whole:
         return None
     if comments and n_columns == 1 and (whole.startswith(b"#") or b"\n#" in whole):
@@ -75,7 +84,8 @@ def cut_rows(
         table = StringTable()
         column[:] = table.add(Pieces(buffer, starts[own].copy(), ends[own].copy()))
         values.append(table.strings())
-    return CodedRows(offsets[: n_sentences + 1].copy(), codes, values)
+    row_ends = ends[n_columns - 1 : n_rows * n_columns : n_columns].copy()
+    return CodedRows(offsets[: n_sentences + 1].copy(), codes, values), row_ends
 
 
 def _is_text(whole: bytes) -> bool:

@@ -77,3 +77,34 @@ def cut_cells(
         n_sentences += 1
         offsets[n_sentences] = n_rows
     return n_sentences, n_rows
+
+
+@kernel
+def append_cells(
+    buffer: Any, n: int, row_ends: Any, cells: Any, names: Any, name_first: Any, separator: int, out: Any
+) -> int:
+    """Copy n bytes of lines, a separator and names[cells[i]] added to the line of row i; returns how many were written.
+
+    row_ends (rows,): where the last cell of each row ends, ascending; what follows it on its line stays there.
+    names: the bytes of all names, of which number c begins at name_first[c].
+    """
+    at = 0
+    to = 0
+    for i in range(len(row_ends)):
+        end = row_ends[i]
+        while end < n and buffer[end] != _NEWLINE:
+            end += 1
+        while at < end:
+            out[to] = buffer[at]
+            at += 1
+            to += 1
+        out[to] = separator
+        to += 1
+        for c in range(name_first[cells[i]], name_first[cells[i] + 1]):
+            out[to] = names[c]
+            to += 1
+    while at < n:
+        out[to] = buffer[at]
+        at += 1
+        to += 1
+    return to
