@@ -11,16 +11,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from chainfield.data import read_columns
-from chainfield.data.grid import is_utf8_file
-from chainfield.data.opening import open_bytes, source_name
-from chainfield.data.passages import Passage, read_passages
 from chainfield.errors import ConfigError, DataError
 
 from .options import check_output, jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
     from chainfield.data import Sentence
+    from chainfield.data.passages import Passage
     from chainfield.fitted.tagger import Tagger
 
 BATCH = 1024  # sentences
@@ -54,6 +51,8 @@ def tag(
     Every row is written as it was, with its label in one more column. Rows may have the label column of the training
     data or lack it.
     """
+    from chainfield.data import read_columns
+    from chainfield.data.passages import Passage
     from chainfield.files.model import load_tagger
     from chainfield.parallel import count_jobs
 
@@ -86,6 +85,8 @@ def tag(
 
 def _batches(data: str, arguments: dict[str, Any]) -> Iterator[list[Sentence]]:
     """Sentences, as many as have arrived."""
+    from chainfield.data import read_columns
+
     from .stream import batches
 
     return batches(read_columns(data, **arguments), BATCH)
@@ -93,6 +94,10 @@ def _batches(data: str, arguments: dict[str, Any]) -> Iterator[list[Sentence]]:
 
 def _parts(data: str, arguments: dict[str, Any]) -> Iterator[Passage | list[Sentence]]:
     """The same as bytes, where they are UTF-8."""
+    from chainfield.data.grid import is_utf8_file
+    from chainfield.data.opening import open_bytes, source_name
+    from chainfield.data.passages import read_passages
+
     from .stream import batches
 
     if not is_utf8_file(data, arguments["encoding"]):
