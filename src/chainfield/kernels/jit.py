@@ -58,6 +58,7 @@ def maker(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that makes arrays or calls BLAS: the only kind beside kernels that counts references.
 
     Counting costs an atomic instruction and a call, which spills all vectors, whenever an array changes hands: inside
-    of loops that would be more than the work itself. So parts and inner functions neither make nor return arrays.
+    of loops that would be more than the work itself. So parts and inner functions go through arrays element by element,
+    and neither make nor return them (the compiler refuses it).
     """
     return njit(nogil=True, fastmath=FAST, error_model="numpy", _nrt=True)(function)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .jit import kernel, part
+from .jit import kernel, maker
 
 FAINT = -80.0  # exp of less would be a denormal number, or nearly
 
 
-@part
+@maker
 def forward_labels(
     weights: Any, node: Any, labels: Any, begin: Any, at: int, n: int, alpha: Any, emission: Any, total: Any
 ) -> float:
@@ -57,7 +57,7 @@ def forward_labels(
     return log_z
 
 
-@part
+@maker
 def backward_labels(
     weights: Any, turned: Any, labels: Any, begin: Any, at: int, n: int, alpha: Any, emission: Any, total: Any,
     weight: Any, beta: Any, right: Any, d_node: Any, d_edge: Any,
