@@ -15,6 +15,7 @@ from chainfield import HiddenUnitCRF, LinearCRF
 from chainfield.errors import ConfigError, DataError, DataWarning, DivergenceError
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
+from chainfield.models.hidden_unit_crf import calming
 from chainfield.models.pretraining import frames_problem
 from chainfield.problem import OnlinePass
 from chainfield.scorers import Boundary, Chain, HiddenUnits, Transition
@@ -149,6 +150,16 @@ def test_every_training_learns_what_a_linear_model_cannot(objective, trainer, or
         model.fit(X[:200], y[:200])
     assert model.score(X[200:], y[200:]) > 0.95
     assert LinearCRF(order=order, n_jobs=1).fit(X[:200], y[:200]).score(X[200:], y[200:]) < 0.8
+
+
+def test_steps_are_smaller_for_long_sequences_unless_they_are_given():
+    lengths = {10: 1.0, 25: 1.0, 400: (25 / 400) ** 0.75}
+    for length, factor in lengths.items():
+        np.testing.assert_allclose(calming(Batch(np.array([0, length, 2 * length]))), factor, rtol=1e-12)
+    X, y = xor_data(3, length=400)
+    for settings, step in (({}, 0.2 / np.sqrt(10) * lengths[400]), ({"learning_rate": 0.01}, 0.01)):
+        own = fast(hidden_units=10, max_iter=1, **settings).fit(X, y).tagger_.chain.emissions[0]
+        np.testing.assert_allclose(own.output_scale, 0.1 * step, rtol=0.06)
 
 
 @pytest.mark.parametrize("order", [1, 2])

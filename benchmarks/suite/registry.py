@@ -69,6 +69,12 @@ BENCHMARKS = {
             "4",
             "hidden_unit",
         ),
+        Benchmark(
+            "hidden-unit-large",
+            "a hidden-unit CRF of 212 million parameters on sparse input: sentences a second, peak memory",
+            "1",
+            "hidden_unit_large",
+        ),
         Benchmark("scaling", "cost against labels, order, corpus size, sequence length and threads", "8", "scaling"),
         Benchmark(
             "empirical",

@@ -29,7 +29,6 @@ from .vector import (
     get,
     highest,
     load,
-    load_part,
     mantissa,
     maximum,
     mul,
@@ -37,15 +36,12 @@ from .vector import (
     put,
     splat,
     store,
-    store_part,
     total,
     where_positive,
 )  # fmt: skip
 
 # Positions that are worked on side by side.
 SIDE = 4
-# The input of a unit that is never active.
-NEVER = -1e300
 # Four terms of up to exp(LARGEST) have a product that a double holds.
 LARGEST = 170.0
 # A product of terms may reach exp(this) before its exponent is taken off.
@@ -80,10 +76,10 @@ def prepare(a: Any, n: int, n_units: int, width: int, use_max: bool, n_rows: int
     """
     for t in range(side_by_side(n)):
         for h in range(n_units if t < n else 0, width):
-            put(a, t * width + h, NEVER)
+            put(a, t * width + h, -np.inf)
     if use_max:
         return MAXIMISED
-    top = splat(NEVER)
+    top = splat(-np.inf)
     for i in range(0, n * width, LANES):
         top = maximum(load(a, i), top)
     largest = highest(top)
@@ -312,62 +308,6 @@ def pull_units(
         pull_sums_safely(a, n, v, n_rows, n_units, width, d, stride, d_a, d_v)
 
 
-# ---- inputs of units from features ---------------------------------------------------------------------------------
-
-
-@inner
-def add_row(weight: Any, o: int, value: float, n_units: int, out: Any, at: int) -> None:
-    """out[at:at+H] += value · weight[o:o+H]; both flat."""
-    many = splat(value)
-    c = 0
-    while c + LANES <= n_units:
-        store(out, at + c, fma(load(weight, o + c), many, load(out, at + c)))
-        c += LANES
-    if c < n_units:
-        m = n_units - c
-        part_ = fma(load_part(weight, o + c, m, 0.0), many, load_part(out, at + c, m, 0.0))
-        store_part(out, at + c, m, part_)
-
-
-@part
-def gather_units(
-    indptr: Any, indices: Any, values: Any, first: int, n: int, weight: Any, n_units: int, out: Any, width: int
-) -> None:  # fmt: skip
-    """out(t, :) += Σ over features of value · weight(f, :), for n positions from ``first`` on; weight and out flat."""
-    plain = len(values) == 0
-    for t in range(n):
-        for i in range(indptr[first + t], indptr[first + t + 1]):
-            if indices[i] >= 0:
-                value = 1.0 if plain else values[i]
-                add_row(weight, np.int64(indices[i]) * n_units, value, n_units, out, t * width)
-
-
-@part
-def scatter_units(
-    indptr: Any, indices: Any, values: Any, first: int, n: int, d_a: Any, width: int, scale: float, n_units: int,
-    weight: Any,
-) -> None:  # fmt: skip
-    """weight(f, :) += scale · value · d_a(t, :) for every feature of every position that has a gradient."""
-    plain = len(values) == 0
-    for t in range(n):
-        if not any_of(d_a, t * width, width):
-            continue
-        for i in range(indptr[first + t], indptr[first + t + 1]):
-            if indices[i] >= 0:
-                value = scale if plain else scale * values[i]
-                add_row(d_a, t * width, value, n_units, weight, np.int64(indices[i]) * n_units)
-
-
-@inner
-def any_of(values: Any, at: int, width: int) -> bool:
-    """Whether any of some numbers is not 0."""
-    squares = splat(0.0)
-    for c in range(0, width, LANES):
-        value = load(values, at + c)
-        squares = fma(value, value, squares)
-    return total(squares) != 0.0
-
-
 @kernel
 def forward_units(
     a: Any, n: int, bias: Any, rows: Any, row_bias: Any, use_max: bool, v: Any, ea: Any, ev: Any, scores: Any
@@ -391,19 +331,3 @@ def backward_units(
 ) -> None:  # fmt: skip
     """The gradient of the units' inputs (flat, padded), and of what rows add."""
     pull_units(way, a, n, n_units, v, n_rows, ea, ev, d.ravel(), n_rows, d_a, d_v)
-
-
-@kernel
-def gather_inputs(
-    indptr: Any, indices: Any, values: Any, n: int, weight: Any, n_units: int, out: Any, width: int
-) -> None:  # fmt: skip
-    """Inputs of units from sparse features; weight (F, H), out flat."""
-    gather_units(indptr, indices, values, np.int64(0), n, weight.ravel(), n_units, out, width)
-
-
-@kernel
-def scatter_inputs(
-    indptr: Any, indices: Any, values: Any, n: int, d_a: Any, width: int, scale: float, n_units: int, weight: Any
-) -> None:  # fmt: skip
-    """The way back of :func:`gather_inputs`."""
-    scatter_units(indptr, indices, values, np.int64(0), n, d_a, width, scale, n_units, weight.ravel())

@@ -13,14 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bundles import aligned, padded, spread
-from .hidden_units import add_row, any_of, gather_units, pack, pull_units, scatter_units, score_units, side_by_side
+from .hidden_units import pack, pull_units, score_units, side_by_side
 from .jit import inner, kernel, maker, part
 from .linear_chain import move_edges, read_edges, side
 from .sum import make_work, prepare_edges
-from .vector import LANES, fma, get, load, load_part, put, splat, store, store_part
-
-# Vectors of weights that are worked on side by side.
-BESIDE = 4
+from .unit_inputs import add_row, any_of, gather_units, move_dense, scatter_units
+from .vector import LANES, get, put, splat, store
 
 
 class Inputs(NamedTuple):
@@ -45,63 +43,6 @@ class Layout(NamedTuple):
     unit_pace: float
     output_pace: float
     row_pace: float
-
-
-@inner
-def add_four(s0: Any, s1: Any, s2: Any, s3: Any, step: float, weight: Any, o: int) -> None:
-    """weight[o:o+32] += step · four vectors."""
-    many = splat(step)
-    store(weight, o, fma(s0, many, load(weight, o)))
-    store(weight, o + LANES, fma(s1, many, load(weight, o + LANES)))
-    store(weight, o + 2 * LANES, fma(s2, many, load(weight, o + 2 * LANES)))
-    store(weight, o + 3 * LANES, fma(s3, many, load(weight, o + 3 * LANES)))
-
-
-@part
-def move_dense(
-    x: Any, first: int, n: int, d_a: Any, width: int, n_units: int, step: float, weight: Any, w: int, lag_step: float,
-    lag: Any, which: Any, value: Any, chosen: Any,
-) -> None:  # fmt: skip
-    """weight += step · xᵀ d_a, and the same for the lag (if it is not empty); positions without a gradient are free."""
-    m = 0
-    for t in range(n):
-        if any_of(d_a, t * width, width):
-            which[m] = t
-            m += 1
-    for f in range(x.shape[1]):
-        k = 0
-        for i in range(m):
-            number = x[first + which[i], f]
-            if number != 0.0:
-                value[k] = number
-                chosen[k] = which[i]
-                k += 1
-        if k == 0:
-            continue
-        o = w + f * n_units
-        c = 0
-        while c + BESIDE * LANES <= n_units:
-            s0, s1, s2, s3 = splat(0.0), splat(0.0), splat(0.0), splat(0.0)
-            for i in range(k):
-                number_i = splat(get(value, i))
-                at = get(chosen, i) * width + c
-                s0 = fma(number_i, load(d_a, at), s0)
-                s1 = fma(number_i, load(d_a, at + LANES), s1)
-                s2 = fma(number_i, load(d_a, at + 2 * LANES), s2)
-                s3 = fma(number_i, load(d_a, at + 3 * LANES), s3)
-            add_four(s0, s1, s2, s3, step, weight, o + c)
-            if len(lag) > 0:
-                add_four(s0, s1, s2, s3, lag_step, lag, o + c)
-            c += BESIDE * LANES
-        while c < n_units:
-            s = splat(0.0)
-            for i in range(k):
-                s = fma(splat(get(value, i)), load(d_a, get(chosen, i) * width + c), s)
-            here = min(LANES, n_units - c)
-            store_part(weight, o + c, here, fma(s, splat(step), load_part(weight, o + c, here, 0.0)))
-            if len(lag) > 0:
-                store_part(lag, o + c, here, fma(s, splat(lag_step), load_part(lag, o + c, here, 0.0)))
-            c += LANES
 
 
 @part

@@ -195,6 +195,7 @@ class ChainEstimator(SequenceModel):
             return theta
 
         theta = start(0)
+        trainer = self._adjusted(trainer, problem)
         trainer.check(problem)
         theta = self._prepared(problem, theta, previous)
 
@@ -238,6 +239,10 @@ class ChainEstimator(SequenceModel):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _adjusted(self, trainer: Trainer[Any], problem: Problem) -> Trainer[Any]:
+        """The trainer, once the data are known."""
+        return trainer
 
     def _restart_every(self, objective: Objective) -> int | None:
         """Every how many passes an online trainer goes on from the average; None: never."""

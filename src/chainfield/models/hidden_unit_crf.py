@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chainfield.errors import ConfigError, DataWarning
+from chainfield.features.batch import Batch
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Tagger, herd_of
 from chainfield.fitted.units import UnitPortrait, portraits, unit_posteriors, units_of
 from chainfield.objectives import Objective
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
+from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, HiddenUnits
 from chainfield.states import StateSpace
 from chainfield.trainers import SGD, Herding, Trainer, resolve_trainer
@@ -42,6 +45,9 @@ START_INPUT, START_OUTPUT = 1.0, 0.1
 SUM_INPUT, SUM_OUTPUT = 0.3, 0.1
 # And the step: a trial of a few hundred sequences, as for convex models, tells little where the start is a saddle.
 SUM_STEP = 0.2
+# Both are for sequences of up to this length. The gradient of a longer one is a sum of more terms, partly alike: steps
+# fall with this power of the length.
+LENGTH, POWER = 25.0, 0.75
 BATCH_L2 = 0.05
 PASSES, BURN_IN = 30, 10
 # Columns whose sizes differ by more than this share no step size.
@@ -69,7 +75,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
     learning_rate : float, optional
         Step of the transitions; all other steps, and the start, are tied to it and to the size of the data. The one
         knob of the max objectives: what counts is its size relative to the margin. None: 0.2 / sqrt(hidden_units) of
-        the margin for them, 0.2 for the others.
+        the margin for them, 0.2 for the others, and less if sequences have more than 25 positions on average.
     max_iter, average_from : int, optional
         None: 30 passes of online trainers, averaged (or kept, by herding) after a third of them, at most 10.
     margin : float
@@ -165,11 +171,21 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
             raise ConfigError(f"Unknown pretraining {self.pretraining!r}; choose one of {', '.join(PRETRAININGS)}.")
         return objective
 
-    def _step(self, objective: Objective) -> float:
+    def _step(self, objective: Objective, batch: Batch | None = None) -> float:
         """The step of transitions for max objectives: everything else is measured by it."""
+        if self.learning_rate is not None:
+            return self.learning_rate
         scale = self.margin if objective.uses_cost and self.margin > 0 else 1.0
         step = STEP * scale * float(np.sqrt(UNITS / self.hidden_units))
-        return step if self.learning_rate is None else self.learning_rate
+        return step if batch is None else step * calming(batch)
+
+    def _adjusted(self, trainer: Trainer[Any], problem: Problem) -> Trainer[Any]:
+        """Smaller steps for longer sequences, unless the user gives one."""
+        walk = trainer.walk if isinstance(trainer, Herding) else trainer
+        if self.learning_rate is not None or not isinstance(walk, SGD) or walk.rate is None:
+            return trainer
+        calmer = replace(walk, rate=walk.rate * calming(problem.batch))
+        return replace(trainer, walk=calmer) if isinstance(trainer, Herding) else calmer
 
     def _trainer(self, objective: Objective, partial: bool) -> tuple[str, Trainer[Any]]:
         if self.trainer == "herding":
@@ -207,7 +223,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         norm = mean_square_norm(material)
         if dense:
             check_scales(material)
-        step = self._step(objective)
+        step = self._step(objective, batch)
         tied = (START_INPUT * step, START_OUTPUT * step)
         start = (SUM_INPUT, SUM_OUTPUT) if objective.smooth else tied
         units = HiddenUnits(
@@ -281,6 +297,12 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
     def describe_units(self, n_features: int = 5) -> list[UnitPortrait]:
         """The most telling features of each unit by name, and the labels it speaks for; the strongest unit first."""
         return portraits(self._tagger(), n_features)
+
+
+def calming(batch: Batch) -> float:
+    """A factor of at most 1 for steps on sequences of this length."""
+    length = batch.n_positions / max(batch.n_sequences, 1)
+    return float(min(1.0, (LENGTH / max(length, 1.0)) ** POWER))
 
 
 def mean_square_norm(material: Material) -> float:

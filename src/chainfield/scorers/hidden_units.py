@@ -83,7 +83,7 @@ class HiddenUnits(Scorer):
             x = x if x.dtype == weight.dtype else x.astype(weight.dtype)
             a[: n * self.padded].reshape(n, self.padded)[:, : self.n_units] = x @ weight
         else:
-            from chainfield.kernels.hidden_units import gather_inputs
+            from chainfield.kernels.unit_inputs import gather_inputs
 
             sparse = batch.sparse
             assert sparse is not None
@@ -124,7 +124,7 @@ class HiddenUnits(Scorer):
                 x = batch.dense if len(some) == n else batch.dense[some]
                 into += scale * (x.T @ (d if len(some) == n else d[some]))
         else:
-            from chainfield.kernels.hidden_units import scatter_inputs
+            from chainfield.kernels.unit_inputs import scatter_inputs
 
             sparse = batch.sparse
             assert sparse is not None
