@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import mean
 from typing import Any
 
 import chainfield
 from chainfield.metrics import mcnemar
 from experiments._hcrf import HMM, PAPER, PUBLISHED, fitted, of_speakers, pairs, scored, segments, without
+from harness.cells import kept
 from harness.corpora import TIMIT
 from harness.experiment import Context, Experiment, Row
-from harness.parts import Parts
 
 MIXTURES = (1, 2, 4)
 FLOOR = {1: 0.05, 2: 0.05, 4: 0.2}  # under variances: small mixtures of few frames need more
@@ -90,9 +90,8 @@ class Bench:
     """Trains cells, each once, and knows what is right."""
 
     found: Sequence[Any]
-    seed: int
-    jobs: int
-    parts: Parts
+    context: Context
+    done: dict[Cell, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.n_pairs = len(pairs(self.found))
@@ -100,8 +99,14 @@ class Bench:
 
     def result(self, cell: Cell) -> dict[str, Any]:
         """What a cell gives."""
-        key = f"{cell.method}, without {cell.left_out}: {cell.settings(self.seed)}"
-        return self.parts.get(key, lambda: cell.train(self.found, self.seed, self.jobs))
+        if cell not in self.done:
+            seed, jobs = self.context.seed, self.context.jobs
+            told = "-".join(
+                f"{k}-{v:g}" if isinstance(v, float) else f"{k}-{v}" for k, v in cell.settings(seed).items()
+            )
+            name = f"timit {cell.method} without {cell.left_out} {told}"
+            self.done[cell] = kept(name, self.context, lambda: cell.train(self.found, seed, jobs))
+        return self.done[cell]
 
     def wrong(self, cell: Cell, pair: int) -> int:
         """Mistakes on one of the pairs that were left out."""
@@ -126,7 +131,7 @@ class Bench:
 
 def run(context: Context) -> Iterator[Row]:
     """A mixture size after the other."""
-    bench = Bench(segments(context.data["timit"]), context.seed, context.jobs, Parts.open())
+    bench = Bench(segments(context.data["timit"]), context)
     folds = range(2) if context.quick else range(bench.n_pairs)
     for m in (1,) if context.quick else MIXTURES:
         methods = tuple(METHODS) if m == 1 else WITH_MORE_GAUSSIANS
