@@ -463,13 +463,28 @@ def test_rprop_on_batches_comes_near_the_optimum_for_a_linear_crf():
         {"objective": "large_margin", "trainer": "averaged", "max_iter": 5},
         {"start": "random", "max_iter": 20},
         {"start": "random", "rank": 2, "topology": "ergodic", "trainer": "lbfgs", "max_iter": 40, "l2": 0.1},
-        {"topology": ([[1, 1], [0, 1]], [1, 0], None), "max_iter": 5},
+        {"topology": ([[1, 1], [0, 1]], [1, 0], None), "max_iter": 20},
         {"objective": "perceptron", "n_components": 2, "max_iter": 5},
     ],
 )
 def test_a_hidden_crf_learns(settings):
     model = HiddenCRF(n_jobs=1, **settings).fit(X, Y)
     assert model.score(X_TEST, Y_TEST) > 0.8
+
+
+def test_what_a_hidden_crf_decides_by_itself():
+    """A step that depends on the data, batches and averages; a penalty that draws to the HMM; and only if not given."""
+    model = HiddenCRF(max_iter=8, n_jobs=1).fit(X, Y)
+    assert model.score(X_TEST, Y_TEST) > 0.95
+    assert model.history_[0]["updates"] == len(X) / 10
+    near = HiddenCRF(max_iter=8, l2=1000.0, n_jobs=1).fit(X, Y)
+    start = HiddenCRF(max_iter=1, learning_rate=1e-300, n_jobs=1).fit(X, Y).classifier_.theta
+    moved, held = (np.linalg.norm(m.classifier_.theta - start) for m in (model, near))
+    assert 0 < held < 0.2 * moved
+    one = HiddenCRF(max_iter=2, batch_size=1, average_from=0, learning_rate=0.01, n_jobs=1).fit(X, Y)
+    assert one.history_[0]["updates"] == len(X)
+    low = HiddenCRF(objective="perceptron", max_iter=2, n_jobs=1).fit(X, Y)  # as ever: one by one, no penalty
+    assert low.history_[0]["updates"] <= len(X)
 
 
 def test_models_from_data_to_file(tmp_path):

@@ -24,26 +24,26 @@ SIGNS: dict[str, Any] = {"trainer": "rprop", "batch_size": 1000}
 # A method: the model, and settings to choose from on development speakers.
 METHODS: dict[str, tuple[str, list[dict[str, Any]]]] = {
     ML: ("hmm", [{}]),
-    EBW: ("hmm", [{"trainer": "ebw", "kappa": 0.1, "max_iter": n} for n in (2, 3, 5)]),
+    EBW: ("hmm", [{"trainer": "ebw", "kappa": 0.1, "max_iter": n} for n in (3, 5, 8)]),
     "HMM by SGA": (
         "hmm",
         [{**STEPS, "kappa": 0.1, "learning_rate": 0.02, "max_iter": 6, "l2": l2} for l2 in (1.0, 4.0)],
     ),
     "HMM by stochastic RProp": (
         "hmm",
-        [{**SIGNS, "kappa": 0.1, "learning_rate": 0.02, "max_iter": 6, "l2": l2} for l2 in (4.0, 16.0)],
+        [{**SIGNS, "kappa": 0.1, "learning_rate": 0.02, "max_iter": 6, "l2": l2} for l2 in (1.0, 4.0)],
     ),
     SGA_CRF: (
         "hcrf",
         [
             {**STEPS, "kappa": kappa, "learning_rate": 0.002, "max_iter": 6, "l2": l2}
-            for kappa in (0.1, 0.2)
-            for l2 in (100.0, 300.0)
+            for kappa in (0.05, 0.1)
+            for l2 in (30.0, 100.0)
         ],
     ),
     RPROP_CRF: (
         "hcrf",
-        [{**SIGNS, "kappa": 0.1, "learning_rate": 0.005, "max_iter": 8, "l2": l2} for l2 in (100.0, 300.0)],
+        [{**SIGNS, "kappa": 0.1, "learning_rate": 0.005, "max_iter": 8, "l2": l2} for l2 in (30.0, 100.0)],
     ),
 }
 TABLE = {  # published, at 20 Gaussians

@@ -113,6 +113,10 @@ class ChainEstimator(SequenceModel):
         """Where training starts, given where the chain would."""
         return theta
 
+    def _adapted(self, trainer: Trainer[Any], problem: Problem, theta: Float) -> Trainer[Any]:
+        """The trainer with settings that depend on the data, where none were given."""
+        return trainer
+
     def fit(
         self: M,
         X: Any,
@@ -198,6 +202,7 @@ class ChainEstimator(SequenceModel):
         trainer = self._adjusted(trainer, problem)
         trainer.check(problem)
         theta = self._prepared(problem, theta, previous)
+        trainer = self._adapted(trainer, problem, theta)
 
         def make(parameters: Float) -> FittedModel:
             return self._make(features, task, chain, parameters, objective.how)
@@ -281,6 +286,7 @@ class ChainEstimator(SequenceModel):
         rate: float | None = None,
         max_iter: int | None = None,
         average_from: int | None = None,
+        batch_size: int | None = None,
     ) -> tuple[str, Trainer[Any]]:
         """The trainer of a name with the model's settings; the arguments stand in for settings that are None."""
         smooth = objective.smooth
@@ -297,7 +303,7 @@ class ChainEstimator(SequenceModel):
             tol=self.tol,
             seed=seed_of(self.random_state),
             rate=rate,
-            batch_size=self.batch_size,
+            batch_size=batch_size if self.batch_size is None else self.batch_size,
             average_from=average_from if self.average_from is None else self.average_from,
             restart_every=self._restart_every(objective),
         )

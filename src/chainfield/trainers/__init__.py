@@ -7,7 +7,7 @@ from .ebw import EBW
 from .em import EM
 from .herding import Herding
 from .lbfgs import LBFGS, OWLQN
-from .online import SGD
+from .online import SGD, calibrate
 from .rprop import RProp
 from .sdca import SDCA
 from .session import Progress, Session, begin, run
@@ -31,6 +31,7 @@ __all__ = [
     "State",
     "Trainer",
     "begin",
+    "calibrate",
     "make_trainer",
     "resolve_trainer",
     "run",
