@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .pupil import Pupil
 
 WORD_DIM = 100
+MANY_STATES = 256  # with fewer, threads of torch wait for each other more than they work
 
 
 @final
@@ -89,7 +90,8 @@ class NeuralCRF(TaggingModel):
     device : str, optional
         Where training runs; None: a GPU if there is one.
     random_state, n_jobs, verbose
-        Seed; threads of torch in training, and of prediction; whether to print a line a pass.
+        Seed; threads of torch in training (one below 256 states: more would only wait for each other), and of
+        prediction; whether to print a line a pass.
     """
 
     remembered: ClassVar[tuple[str, ...]] = ("best_iteration",)
@@ -187,7 +189,7 @@ class NeuralCRF(TaggingModel):
         trainer, pupil = self._pupil(chain, batch, Targets(clamp, weight))
         theta = _start(pupil, features, words, table)
         session, save = self._session(trainer, pupil, theta, labels, checkpoint, resume)
-        with _threads(count_jobs(self.n_jobs)):
+        with _threads(count_jobs(self.n_jobs) if space.n_states >= MANY_STATES else 1):
             if session is None:
                 session = begin(trainer, pupil, theta)  # type: ignore[arg-type]
             try:

@@ -23,7 +23,7 @@ from chainfield.potentials import UNKNOWN, Clamp, Potentials, clamp_labels
 from chainfield.states import StateSpace, one_per_label
 
 from .engine import Engine, Way, as_potentials
-from .layout import Layout, layout_of
+from .layout import Layout, check_tensors, layout_of
 from .likelihood import LogLikelihood, Query, node_scores
 from .parameters import ChainParameters
 
@@ -151,8 +151,7 @@ class CRF(ChainParameters):
         self, emissions: Tensor, n: int, mask: Tensor | None = None, *, lengths: Lengths | None = None
     ) -> list[list[tuple[list[int], float]]]:
         """The n best label sequences of each sequence with their probabilities, best first."""
-        if n < 1:
-            raise ConfigError(f"n is {n}; at least one path must be asked for.")
+        _check_number(n, "path")
         _, potentials = self._potentials(emissions, mask, lengths)
         return [
             list(zip(found.labels.tolist(), np.exp(found.log_probability).tolist(), strict=True))
@@ -209,8 +208,7 @@ class CRF(ChainParameters):
         generator: torch.Generator | None = None,
     ) -> list[list[list[int]]]:
         """n label sequences for each sequence, drawn independently from the posterior."""
-        if n < 1:
-            raise ConfigError(f"n is {n}; at least one sample must be asked for.")
+        _check_number(n, "sample")
         _, potentials = self._potentials(emissions, mask, lengths)
         seed = torch.randint(2**62, (1,), generator=generator)
         rng = np.random.default_rng(int(seed))
@@ -231,6 +229,7 @@ class CRF(ChainParameters):
 
     def _known(self, tags: Tensor, layout: Layout) -> Clamp:
         """What tags say, as sets of rows."""
+        check_tensors(tags=tags)
         shape, n_labels = layout.shape, self.num_tags
         if tuple(tags.shape) == (layout.n_sequences,) != shape:
             numbers = np.repeat(tags.cpu().numpy(), layout.lengths)
@@ -260,6 +259,11 @@ class CRF(ChainParameters):
             raise DataError(f"The tags of {_place(layout, at)} allow no label at all; at least one is needed.")
         table, index = np.unique(allowed, axis=0, return_inverse=True)
         return Clamp(index.reshape(-1).astype(np.int32), table[:, self.space.label_of_row])
+
+
+def _check_number(n: Any, what: str) -> None:
+    if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+        raise ConfigError(f"n is {n!r}; a whole number is expected, and at least one {what} must be asked for.")
 
 
 def _place(layout: Layout, at: int) -> str:

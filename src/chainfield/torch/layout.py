@@ -78,6 +78,7 @@ def layout_of(
     Three dimensions: padded, (B, T, R) or (T, B, R), all positions unless ``mask`` or ``lengths`` says less. Two
     dimensions: (N, R), sequences of these ``lengths`` end to end; one sequence if there are none.
     """
+    check_tensors(emissions=emissions, mask=mask)
     if emissions.dim() not in (2, 3) or emissions.shape[-1] != n_rows:
         order = f"(batch, time, {n_rows})" if batch_first else f"(time, batch, {n_rows})"
         raise DataError(
@@ -102,6 +103,13 @@ def layout_of(
             place = torch.arange(b * t, device=emissions.device).reshape(t, b).t().reshape(-1)
         return Layout(np.arange(b + 1, dtype=np.int64) * t, place, shape, batch_first, emissions.device)
     return _masked(mask, shape, batch_first)
+
+
+def check_tensors(**given: Any) -> None:
+    """Refuse lists and arrays: what is no tensor."""
+    for name, value in given.items():
+        if value is not None and not isinstance(value, torch.Tensor):
+            raise DataError(f"{name} is of the type {type(value).__name__}; a tensor is expected.")
 
 
 def _ragged(emissions: Tensor, mask: Tensor | None, lengths: Sequence[int] | Tensor | None) -> Layout:
