@@ -55,7 +55,8 @@ EXPERIMENT = Experiment(
     differences=(
         SUBSET,
         "CRF++ and MALLET's piecewise training are replaced by LinearCRF, stopped after 40 iterations; the paper's own "
-        "took hours to weeks. From 17,311 sentences on, 40 iterations are visibly too few: those figures are a lower bound.",
+        "took hours to weeks. From 17,311 sentences on, 40 iterations are visibly too few: those "
+        "figures are a lower bound.",
     ),
     subset="Table 2 only, 5 iterations, nothing chosen",
     corpora=(BROWN,),
