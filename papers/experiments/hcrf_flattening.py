@@ -40,7 +40,10 @@ def mean_curve(make: Any, parts: Sequence[tuple[Part, Part]]) -> list[float] | N
     models = [fitted(make(), train, dev) for train, dev in parts]
     if any(model is None for model in models):
         return None
-    return [mean(errors) for errors in zip(*(curve(model) for model in models), strict=True)]
+    curves = [curve(model) for model in models]
+    longest = max(map(len, curves))
+    held = [errors + errors[-1:] * (longest - len(errors)) for errors in curves]  # who has stopped stays where it is
+    return [mean(errors) for errors in zip(*held, strict=True)]
 
 
 def run(context: Context) -> Iterator[Row]:
