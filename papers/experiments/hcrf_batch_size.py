@@ -12,7 +12,7 @@ from harness.experiment import Context, Experiment, Row
 
 PASSES = 6
 STEPS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)
-BATCHES = {"SGA": (1, 10, 100, 1000), "stochastic RProp": (100, 300, 1000, 3000)}
+BATCHES = {"SGA": (1, 10, 100), "stochastic RProp": (100, 1000, 3000)}
 SETTINGS: dict[str, dict[str, Any]] = {
     "SGA": {"trainer": "sgd", "batch_size": 10, "learning_rate": 0.002, "average_from": 0},
     "stochastic RProp": {"trainer": "rprop", "batch_size": 1000, "learning_rate": 0.005},
