@@ -837,7 +837,7 @@ def test_choices_are_those_of_the_library() -> None:
 
     choices = {p.name: list(p.type.choices) for p in train.train.params if hasattr(p.type, "choices")}
     assert choices["objective"] == list(OBJECTIVES)
-    assert choices["trainer"] == [*TRAINERS, "em", "ebw"]
+    assert choices["trainer"] == [*TRAINERS, "herding", "em", "ebw"]
     assert choices["model"] == list(MODELS)
     assert choices["decoder"] == [*DECODERS, "joint", "summed"]
     choices = {p.name: list(p.type.choices) for p in tag.tag.params if hasattr(p.type, "choices")}

@@ -16,7 +16,7 @@ from .options import check_output, jobs, reading, reading_arguments
 _MODELS = ["linear", "latent", "empirical", "memm", "neural", "hmm", "hcrf", "hidden-unit"]
 _SEQUENCES = ("hmm", "hcrf")  # models that label whole sequences, from arrays
 _OBJECTIVES = ["likelihood", "perceptron", "large_margin", "softmax_margin", "piecewise", "pseudolikelihood"]
-_TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "herding", "adam", "rprop", "sdca", "em", "ebw"]
+_TRAINERS = ["auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "herding", "em", "ebw"]
 _TOPOLOGIES = ["left-to-right", "ergodic"]
 _FLATTENINGS = ["states", "classes"]
 _DECODERS = ["viterbi", "posterior", "latent-dynamic", "joint", "summed"]
