@@ -17,16 +17,18 @@ from harness.corpora import JAPANESE_VOWELS
 from harness.experiment import Context, Experiment, Row
 
 FOLDS = 5
+REPEATS = 5  # of the cross-validation: 270 sequences in one cut leave ties
 GRID = [
     {"n_components": m, "kappa": kappa, "l2": l2} for m, kappa, l2 in product((1, 2, 4), (0.1, 0.3), (0.1, 1.0, 10.0))
 ]
 
 
-def cross_validated(make: Any, X: list[Any], y: list[str], seed: int) -> float:
-    """Mean accuracy over folds of the training part that have all classes alike."""
-    from sklearn.model_selection import StratifiedKFold
+def cross_validated(make: Any, X: list[Any], y: list[str], repeats: int, seed: int) -> float:
+    """Mean accuracy over folds of the training part that have all classes alike, in several cuts."""
+    from sklearn.model_selection import RepeatedStratifiedKFold
 
-    cuts = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
+    cutter = RepeatedStratifiedKFold(n_splits=FOLDS, n_repeats=repeats, random_state=seed)
+    cuts = cutter.split(np.zeros(len(y)), y)
     return mean(
         make().fit([X[i] for i in a], [y[i] for i in a]).score([X[i] for i in b], [y[i] for i in b]) for a, b in cuts
     )
@@ -54,20 +56,22 @@ def run(context: Context) -> Iterator[Row]:
         "RProp": {"trainer": "rprop", "max_iter": 60},
         "L-BFGS": {"trainer": "lbfgs", "max_iter": 250},
     }
-    for name, settings in trainers.items():
 
-        def make(chosen: dict[str, Any], settings: dict[str, Any] = settings) -> Any:
-            return chainfield.HiddenCRF(n_jobs=context.jobs, random_state=context.seed, **settings, **chosen)
+    def make(name: str, chosen: dict[str, Any]) -> Any:
+        return chainfield.HiddenCRF(n_jobs=context.jobs, random_state=context.seed, **trainers[name], **chosen)
 
-        grid = GRID[:2] if context.quick else GRID
-        scores = [cross_validated(lambda chosen=chosen: make(chosen), X, y, context.seed) for chosen in grid]
-        best = grid[int(np.argmax(scores))]
-        context.log(f"{name}: {best}, {100 * max(scores):.2f} in cross-validation")
+    grid, repeats = (GRID[:2], 1) if context.quick else (GRID, REPEATS)
+    scores = []
+    for chosen in grid:
+        scores.append(cross_validated(lambda chosen=chosen: make("L-BFGS", chosen), X, y, repeats, context.seed))
+        context.log(f"{chosen}: {100 * scores[-1]:.2f} in cross-validation")
+    best = grid[int(np.argmax(scores))]
+    note = f"chosen in cross-validation ({100 * max(scores):.2f}): {best}"
+    for name in trainers:
         started = time.perf_counter()
-        crf = make(best).fit(X, y)
+        crf = make(name, best).fit(X, y)
         seconds = time.perf_counter() - started
         answers[name] = crf.predict(X_test)
-        note = f"chosen in cross-validation ({100 * max(scores):.1f}): {best}"
         yield Row(f"hidden CRF by {name}", "accuracy", None, 100 * crf.score(X_test, y_test), seconds, note)
     gold = [[label] for label in y_test]
     test = mcnemar(gold, [[a] for a in answers["SGA"]], [[a] for a in answers["HMM, 1"]], "sequence")
@@ -79,9 +83,14 @@ EXPERIMENT = Experiment(
     title="Japanese vowels: nine speakers, 270 training and 370 test sequences",
     paper=PAPER,
     protocol="The data set's own split. Three states from left to right, diagonal Gaussians. Accuracy in per cent. The "
-    "hidden CRF's mixture size, flattening and penalty are chosen by 5-fold cross-validation on the training part; all "
-    "else are defaults. Seconds: of the last training.",
-    differences=("The paper has no experiment on these data: they are here because everybody can have them.",),
+    "hidden CRF's mixture size, flattening and penalty are chosen once, for training by L-BFGS, by 5-fold "
+    "cross-validation on the training part in five different cuts; all else are defaults. Seconds: of the last "
+    "training.",
+    differences=(
+        "The paper has no experiment on these data: they are here because everybody can have them.",
+        "Earlier runs chose for each trainer in a single cut, where settings tie at 97.4: 98.11 on the test part with "
+        "a smaller choice of penalties, 97.03 with this one. That is why cuts are repeated now.",
+    ),
     corpora=(JAPANESE_VOWELS,),
     subset="two settings",
     run=run,
