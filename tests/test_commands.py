@@ -382,7 +382,9 @@ def test_resume_without_a_checkpoint(tiny: Path) -> None:
 def test_ctrl_c_keeps_the_best_model(tmp_path: Path) -> None:
     model = tmp_path / "m.cf"
     data = files("chainfield.data") / "demo" / "snips.train.conll.xz"
-    with start("train", data, model, "--scheme", "bio") as process:
+    # Steps go on for ever: however late the signal comes, training is under way.
+    endless = ("--trainer", "sgd", "--max-iter", 1_000_000, "--tol", 1e-300)
+    with start("train", data, model, "--scheme", "bio", *endless) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if line.startswith("   1  objective"):
