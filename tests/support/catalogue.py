@@ -266,10 +266,6 @@ def slow_potentials(chain: Chain, theta: np.ndarray, batch: Batch, how: str = "s
         elif isinstance(scorer, Transition):
             for e, tie in enumerate(scorer.tie):
                 edge[:, e] += views[f"{scorer.name}.weight"][tie] if tie >= 0 else 0.0
-        elif isinstance(scorer, LowRankTransition):
-            u, v = (views[f"{scorer.name}.{name}"] for name in "UV")
-            for e, (a, b) in enumerate(zip(space.src, space.dst, strict=True)):
-                edge[:, e] += sum(u[a, i] * v[space.row_of[b], i] for i in range(scorer.rank))
         else:
             weight = views[f"{scorer.name}.weight"]
             rows = _slow_pairs(batch.edges, scorer.pairs, weight, int(scorer.edge_row.max(initial=-1)) + 1)

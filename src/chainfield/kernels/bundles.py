@@ -83,6 +83,58 @@ def spread(graph: Any, edge: Any, e: int, shift: float, fill: float, logs: bool,
 
 
 @inner
+def three(matrix: Any, o: int, wide: int, values: Any, v: int, n: int) -> Any:
+    """Three vectors of the sum over i of values[v + i] · matrix[o + i · wide]: six chains of multiply-adds."""
+    a0 = splat(0.0)
+    a1 = splat(0.0)
+    a2 = splat(0.0)
+    b0 = splat(0.0)
+    b1 = splat(0.0)
+    b2 = splat(0.0)
+    i = 0
+    while i + 1 < n:
+        x = splat(get(values, v + i))
+        y = splat(get(values, v + i + 1))
+        a0 = fma(x, load(matrix, o), a0)
+        a1 = fma(x, load(matrix, o + LANES), a1)
+        a2 = fma(x, load(matrix, o + 2 * LANES), a2)
+        o += wide
+        b0 = fma(y, load(matrix, o), b0)
+        b1 = fma(y, load(matrix, o + LANES), b1)
+        b2 = fma(y, load(matrix, o + 2 * LANES), b2)
+        o += wide
+        i += 2
+    if i < n:
+        x = splat(get(values, v + i))
+        a0 = fma(x, load(matrix, o), a0)
+        a1 = fma(x, load(matrix, o + LANES), a1)
+        a2 = fma(x, load(matrix, o + 2 * LANES), a2)
+    return add(a0, b0), add(a1, b1), add(a2, b2)
+
+
+@inner
+def one(matrix: Any, o: int, wide: int, values: Any, v: int, n: int) -> Any:
+    """The same, one vector: four chains."""
+    a0 = splat(0.0)
+    b0 = splat(0.0)
+    c0 = splat(0.0)
+    d0 = splat(0.0)
+    i = 0
+    while i + 3 < n:
+        a0 = fma(splat(get(values, v + i)), load(matrix, o), a0)
+        b0 = fma(splat(get(values, v + i + 1)), load(matrix, o + wide), b0)
+        c0 = fma(splat(get(values, v + i + 2)), load(matrix, o + 2 * wide), c0)
+        d0 = fma(splat(get(values, v + i + 3)), load(matrix, o + 3 * wide), d0)
+        o += 4 * wide
+        i += 4
+    while i < n:
+        a0 = fma(splat(get(values, v + i)), load(matrix, o), a0)
+        o += wide
+        i += 1
+    return add(add(a0, b0), add(c0, d0))
+
+
+@inner
 def push(graph: Any, weights: Any, values: Any, v: int, acc: Any) -> None:
     """acc[j] += sum over edges (i, j) of values[v + i] * weights[i, j]: one forward step, in exp space."""
     for b in range(len(graph.bundle_dst)):
@@ -161,48 +213,14 @@ def pull(graph: Any, back: Any, values: Any, v: int, acc: Any, scratch: Any) -> 
                 store(scratch, c, splat(0.0))
         c = 0
         while c + 3 * LANES <= wide:
-            o = base + c
-            a0 = load(target, start + c)
-            a1 = load(target, start + c + LANES)
-            a2 = load(target, start + c + 2 * LANES)
-            b0 = splat(0.0)
-            b1 = splat(0.0)
-            b2 = splat(0.0)
-            j = 0
-            while j + 1 < length:
-                x = splat(get(values, at + j))
-                y = splat(get(values, at + j + 1))
-                a0 = fma(x, load(back, o), a0)
-                a1 = fma(x, load(back, o + LANES), a1)
-                a2 = fma(x, load(back, o + 2 * LANES), a2)
-                o += wide
-                b0 = fma(y, load(back, o), b0)
-                b1 = fma(y, load(back, o + LANES), b1)
-                b2 = fma(y, load(back, o + 2 * LANES), b2)
-                o += wide
-                j += 2
-            if j < length:
-                x = splat(get(values, at + j))
-                a0 = fma(x, load(back, o), a0)
-                a1 = fma(x, load(back, o + LANES), a1)
-                a2 = fma(x, load(back, o + 2 * LANES), a2)
-            store(target, start + c, add(a0, b0))
-            store(target, start + c + LANES, add(a1, b1))
-            store(target, start + c + 2 * LANES, add(a2, b2))
+            x, y, z = three(back, base + c, wide, values, at, length)
+            store(target, start + c, add(load(target, start + c), x))
+            store(target, start + c + LANES, add(load(target, start + c + LANES), y))
+            store(target, start + c + 2 * LANES, add(load(target, start + c + 2 * LANES), z))
             c += 3 * LANES
         while c < wide:
-            o = base + c
-            a0 = load(target, start + c)
-            b0 = splat(0.0)
-            j = 0
-            while j + 1 < length:
-                a0 = fma(splat(get(values, at + j)), load(back, o), a0)
-                b0 = fma(splat(get(values, at + j + 1)), load(back, o + wide), b0)
-                o += 2 * wide
-                j += 2
-            if j < length:
-                a0 = fma(splat(get(values, at + j)), load(back, o), a0)
-            store(target, start + c, add(a0, b0))
+            x = one(back, base + c, wide, values, at, length)
+            store(target, start + c, add(load(target, start + c), x))
             c += LANES
         if not beside:
             for i in range(n):

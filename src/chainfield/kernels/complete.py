@@ -14,13 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from .bundles import outer
+from .bundles import one, outer, three
 from .jit import inner, part
 from .vector import (
     LANES,
     add,
     fma,
-    get,
     load,
     load_part,
     lowest,
@@ -44,58 +43,6 @@ CHUNK = 512  # the matrix product of edge expectations goes over a long sequence
 def knows(graph: Any) -> bool:
     """Whether a graph is complete, every state with a row of its own, in order."""
     return graph.complete and len(graph.bundle_dst) == 1 and len(graph.segment_len) == 1 and graph.segment_row[0] == 0
-
-
-@inner
-def three(matrix: Any, o: int, wide: int, values: Any, v: int, n: int) -> Any:
-    """Three vectors of the sum over i of values[v + i] · matrix[o + i · wide]: six chains of multiply-adds."""
-    a0 = splat(0.0)
-    a1 = splat(0.0)
-    a2 = splat(0.0)
-    b0 = splat(0.0)
-    b1 = splat(0.0)
-    b2 = splat(0.0)
-    i = 0
-    while i + 1 < n:
-        x = splat(get(values, v + i))
-        y = splat(get(values, v + i + 1))
-        a0 = fma(x, load(matrix, o), a0)
-        a1 = fma(x, load(matrix, o + LANES), a1)
-        a2 = fma(x, load(matrix, o + 2 * LANES), a2)
-        o += wide
-        b0 = fma(y, load(matrix, o), b0)
-        b1 = fma(y, load(matrix, o + LANES), b1)
-        b2 = fma(y, load(matrix, o + 2 * LANES), b2)
-        o += wide
-        i += 2
-    if i < n:
-        x = splat(get(values, v + i))
-        a0 = fma(x, load(matrix, o), a0)
-        a1 = fma(x, load(matrix, o + LANES), a1)
-        a2 = fma(x, load(matrix, o + 2 * LANES), a2)
-    return add(a0, b0), add(a1, b1), add(a2, b2)
-
-
-@inner
-def one(matrix: Any, o: int, wide: int, values: Any, v: int, n: int) -> Any:
-    """The same, one vector: four chains."""
-    a0 = splat(0.0)
-    b0 = splat(0.0)
-    c0 = splat(0.0)
-    d0 = splat(0.0)
-    i = 0
-    while i + 3 < n:
-        a0 = fma(splat(get(values, v + i)), load(matrix, o), a0)
-        b0 = fma(splat(get(values, v + i + 1)), load(matrix, o + wide), b0)
-        c0 = fma(splat(get(values, v + i + 2)), load(matrix, o + 2 * wide), c0)
-        d0 = fma(splat(get(values, v + i + 3)), load(matrix, o + 3 * wide), d0)
-        o += 4 * wide
-        i += 4
-    while i < n:
-        a0 = fma(splat(get(values, v + i)), load(matrix, o), a0)
-        o += wide
-        i += 1
-    return add(add(a0, b0), add(c0, d0))
 
 
 @inner

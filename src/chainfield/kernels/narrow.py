@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from .bundles import exp_scalar
+from .complete import COMFORT
 from .jit import kernel, part
 from .products import matrix
-from .sum import COMFORT, THIN
+from .sum import THIN
 
 
 @part

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from .bundles import exp_scalar, largest
+from .complete import COMFORT
 from .jit import kernel, maker, part
-from .sum import COMFORT, THIN
+from .sum import THIN
 from .vector import (
     LANES,
     add,

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bundles import aligned, largest, outer, padded, pull, push, spread
-from .complete import both_ways, knows
+from .complete import CHECK, CHUNK, COMFORT, both_ways, knows
 from .jit import inner, kernel, maker, part
 from .logspace import log_backward, log_forward
 from .vector import (
@@ -46,10 +46,6 @@ from .vector import (
 )
 
 THIN = 1e-250
-COMFORT = 1e-20  # alpha is rescaled when its sum is below this, or above its inverse; looked at every CHECK steps
-CHECK = 4
-# The matrix product of edge expectations goes over a long sequence in pieces that stay in cache.
-CHUNK = 512
 
 
 class Work(NamedTuple):
