@@ -155,7 +155,7 @@ def test_every_training_learns_what_a_linear_model_cannot(objective, trainer, or
 def test_steps_are_smaller_for_long_sequences_unless_they_are_given():
     lengths = {10: 1.0, 25: 1.0, 400: (25 / 400) ** 0.75}
     for length, factor in lengths.items():
-        np.testing.assert_allclose(calming(Batch(np.array([0, length, 2 * length]))), factor, rtol=1e-12)
+        np.testing.assert_allclose(calming(Batch(np.array([0, length, 2 * length])), 0.75), factor, rtol=1e-12)
     X, y = xor_data(3, length=400)
     for settings, step in (({}, 0.2 / np.sqrt(10) * lengths[400]), ({"learning_rate": 0.01}, 0.01)):
         own = fast(hidden_units=10, max_iter=1, **settings).fit(X, y).tagger_.chain.emissions[0]
@@ -168,6 +168,18 @@ def test_the_perceptron_learns(order):
     y = [["up" if a + 0.5 * c > 0 else "down" for a, _, c in x] for x in X]
     model = fast(objective="perceptron", order=order).fit(X[:70], y[:70])
     assert model.score(X[70:], y[70:]) > 0.95
+
+
+def test_the_pace_of_input_weights_is_relative():
+    """The first step is as long as its pace, and nothing else moves by it."""
+    X, y = xor_data(1, length=20)
+    models = [
+        fast(objective="likelihood", trainer="sgd", max_iter=1, input_pace=pace).fit(X, y) for pace in (1.0, 2.0, 4.0)
+    ]
+    one, two, four = (model.unit_weights_ for model in models)
+    assert np.abs(two[0] - one[0]).max() > 1e-3
+    np.testing.assert_allclose(four[0] - two[0], 2.0 * (two[0] - one[0]), rtol=1e-9)
+    np.testing.assert_array_equal(four[1], one[1])
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1e3])
@@ -352,6 +364,30 @@ def test_pretraining_is_a_better_start(kind):
     assert np.isfinite(losses[1])
 
 
+@pytest.mark.parametrize("kind", ["frames", "contrastive"])
+@pytest.mark.parametrize("settings", [{"margin": 1.0}, {"margin": 5.0}, {"objective": "perceptron"}])
+def test_pretraining_brings_scores_to_the_scale_of_the_margin(kind, settings):
+    X, y = xor_data(100)
+    # Steps next to nothing: what is left is the start.
+    model = fast(pretraining=kind, max_iter=1, learning_rate=1e-9, **settings).fit(X, y)
+    own = model.tagger_.own(model.tagger_.chain.emissions[0])
+    o = np.concatenate(X) @ own["input"] + own["unit"]
+    scores = np.maximum(o[:, None] + own["output"], 0.0).sum(2) + own["row"]
+    gap = np.abs(scores[:, 0] - scores[:, 1]).mean()
+    np.testing.assert_allclose(gap, settings.get("margin", 1.0), rtol=1e-3)
+
+
+def test_contrastive_divergence_of_numbers_stays_finite():
+    """Reconstructions of numbers are sums over all units: many units, small steps."""
+    rng = np.random.default_rng(0)
+    X = [3.0 * rng.normal(size=(10, 40)) for _ in range(100)]
+    y = [["a" if x[t].sum() > 0 else "b" for t in range(10)] for x in X]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fast(hidden_units=300, max_iter=1, pretraining="contrastive").fit(X, y)
+    assert all(np.isfinite(w).all() for w in model.unit_weights_)
+
+
 def test_contrastive_divergence_reconstructs():
     """Two patterns, a label each: after training, units tell them apart."""
     X = [np.array([[1.0, 1.0, 0.0, 0.0]] * 3 + [[0.0, 0.0, 1.0, 1.0]] * 3) for _ in range(100)]
@@ -373,6 +409,8 @@ def test_contrastive_divergence_reconstructs():
         ({"objective": "perceptron", "margin": 0.5}, "margin has no effect"),
         ({"dtype": "float16"}, "dtype is 'float16'"),
         ({"pretraining": "magic"}, "Unknown pretraining"),
+        ({"input_pace": 0.0}, "input_pace is 0.0"),
+        ({"input_pace": float("nan")}, "input_pace is nan"),
         ({"decoder": "best"}, "Unknown decoder"),
         ({"objective": "likelihood", "trainer": "lbfgs", "dtype": "float32"}, 'needs dtype="float64"'),
         ({"trainer": "lbfgs"}, "needs a smooth objective"),

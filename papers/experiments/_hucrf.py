@@ -40,9 +40,10 @@ def random_folds(n: int, seed: int, count: int = 10) -> np.ndarray:
 class Setting:
     """A model with its hyper-parameters; those of ``grid`` are chosen in each fold, within its training part.
 
-    ``trial``: what replaces hyper-parameters while choosing. ``quick``: what replaces them in quick runs. ``few``:
-    train on one fold and test on the other nine. ``folds``: how many of them, if not all. ``scaling``: what is done to
-    columns, by the training part: "", "centred" (mean 0) or "standardised" (deviation 1 as well).
+    ``trial``: what replaces hyper-parameters while choosing. ``cuts``: on how many ninths of the training part, one
+    after the other, they are compared. ``quick``: what replaces them in quick runs. ``few``: train on one fold and test
+    on the other nine. ``scaling``: what is done to columns, by the training part: "", "centred" (mean 0) or
+    "standardised" (deviation 1 as well).
     """
 
     name: str
@@ -51,9 +52,9 @@ class Setting:
     published: float | None = None
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     trial: Mapping[str, Any] = field(default_factory=dict)
+    cuts: int = 1
     quick: Mapping[str, Any] = field(default_factory=dict)
     few: bool = False
-    folds: int | None = None
     scaling: str = ""
 
 
@@ -82,7 +83,7 @@ def run_table(
 
 def row(setting: Setting, data: Data, metric: str, context: Context) -> Row:
     """The mean error over folds; finished folds are kept, see :mod:`harness.cells`."""
-    folds = sorted(set(data.folds.tolist()))[: 1 if context.quick else setting.folds]
+    folds = sorted(set(data.folds.tolist()))[: 1 if context.quick else None]
     found = []
     for fold in folds:
 
@@ -128,16 +129,19 @@ def one_fold(setting: Setting, data: Data, fold: int, context: Context) -> dict[
 def choose(
     setting: Setting, options: Mapping[str, Any], data: Data, inside: np.ndarray, fold: int, context: Context
 ) -> dict[str, Any]:
-    """The settings of the grid that are best on a ninth of the training part; test data are never looked at."""
+    """The settings of the grid that are best on ninths of the training part; test data are never looked at."""
     shuffled = np.random.default_rng(fold).permutation(inside)
-    cut = max(1, len(inside) // 9)
-    dev, rest = np.sort(shuffled[:cut]), np.sort(shuffled[cut:])
+    size = max(1, len(inside) // 9)
     best: tuple[float, dict[str, Any]] | None = None
     for values in product(*setting.grid.values()):
         tried = dict(zip(setting.grid, values, strict=True))
-        error, _ = trained(setting, dict(options) | dict(setting.trial) | tried, data, rest, dev, fold, context)
-        if best is None or error < best[0]:
-            best = error, tried
+        errors = []
+        for at in range(0, setting.cuts * size, size):
+            dev, rest = np.sort(shuffled[at : at + size]), np.sort(np.delete(shuffled, np.s_[at : at + size]))
+            own = dict(options) | dict(setting.trial) | tried
+            errors.append(trained(setting, own, data, rest, dev, fold, context)[0])
+        if best is None or float(np.mean(errors)) < best[0]:
+            best = float(np.mean(errors)), tried
     assert best is not None
     return best[1]
 

@@ -41,6 +41,7 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 )
 @click.option("--trainer", type=click.Choice(_TRAINERS), default="auto", show_default=True)
 @click.option("--hidden-units", type=int, default=100, show_default=True, help="Hidden-unit: how many units.")
+@click.option("--input-pace", type=float, default=2.0, show_default=True, help="Hidden-unit: relative step to units.")
 @click.option("--pretraining", type=click.Choice(_PRETRAININGS), help="Hidden-unit: a start by single positions.")
 @click.option("--single", is_flag=True, help="Hidden-unit: single precision, half the memory.")
 @click.option("--order", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Labels looked back.")
@@ -241,7 +242,7 @@ _SETTINGS = {
             "objective", "trainer", "l1", "l2", "margin", "max_iter", "tol", "learning_rate", "batch_size",
             "average_from", "restart_every", "patience", "min_count", "all_features", "scheme", "decoder", "oov",
             "rank", "vectors", "chars", "context", "dropout",
-            "hidden_units", "pretraining",
+            "hidden_units", "input_pace", "pretraining",
             "triple_features", "n_init", "start_scale",
         )
     },

@@ -34,7 +34,6 @@ from .settings import seed_of
 # Steps relative to those of transitions. A step on the input weights moves the input of a unit by its size times
 # the squared norm of x: dividing by the mean of that makes the scale of the data immaterial.
 UNIT_PACE = 0.1
-INPUT_PACE = 2.0
 # The step of transitions, relative to the margin. Scores of max objectives are homogeneous: multiplying steps, start
 # and margin by one number changes nothing, so that this is the one knob. It is for a thousand units: with more of them
 # a step on all moves a score further, so that it falls with the root of their number.
@@ -46,8 +45,8 @@ SUM_INPUT, SUM_OUTPUT = 0.3, 0.1
 # And the step: a trial of a few hundred sequences, as for convex models, tells little where the start is a saddle.
 SUM_STEP = 0.2
 # Both are for sequences of up to this length. The gradient of a longer one is a sum of more terms, partly alike: steps
-# fall with this power of the length.
-LENGTH, POWER = 25.0, 0.75
+# fall with this power of the length; a maximum has no gradient where labels are right.
+LENGTH, MAX_POWER, SUM_POWER = 25.0, 0.75, 1.0
 BATCH_L2 = 0.05
 PASSES, BURN_IN = 30, 10
 # Columns whose sizes differ by more than this share no step size.
@@ -76,6 +75,9 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         Step of the transitions; all other steps, and the start, are tied to it and to the size of the data. The one
         knob of the max objectives: what counts is its size relative to the margin. None: 0.2 / sqrt(hidden_units) of
         the margin for them, 0.2 for the others, and less if sequences have more than 25 positions on average.
+    input_pace : float
+        Step of the weights from features to units, times the mean of |x|², relative to that of the transitions. Numbers
+        that differ much from position to position bear 4 to 8, centred black and white pictures want 1.
     max_iter, average_from : int, optional
         None: 30 passes of online trainers, averaged (or kept, by herding) after a third of them, at most 10.
     margin : float
@@ -104,6 +106,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         max_iter: int | None = None,
         tol: float | None = None,
         learning_rate: float | None = None,
+        input_pace: float = 2.0,
         batch_size: int | None = None,
         average_from: int | None = None,
         restart_every: int | None = None,
@@ -133,6 +136,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         self.max_iter = max_iter
         self.tol = tol
         self.learning_rate = learning_rate
+        self.input_pace = input_pace
         self.batch_size = batch_size
         self.average_from = average_from
         self.restart_every = restart_every
@@ -165,26 +169,32 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
                 f'margin has no effect with objective="{self.objective}"; it belongs to "large_margin" and '
                 '"softmax_margin".'
             )
+        if not (np.isfinite(self.input_pace) and self.input_pace > 0):
+            raise ConfigError(f"input_pace is {self.input_pace!r}; a number above 0 is expected.")
         if self.dtype not in ("float64", "float32"):
             raise ConfigError(f'dtype is {self.dtype!r}; "float64" and "float32" are possible.')
         if self.pretraining is not None and self.pretraining not in PRETRAININGS:
             raise ConfigError(f"Unknown pretraining {self.pretraining!r}; choose one of {', '.join(PRETRAININGS)}.")
         return objective
 
+    def _scale(self, objective: Objective) -> float:
+        """The difference of scores that max objectives ask for."""
+        return self.margin if objective.uses_cost and self.margin > 0 else 1.0
+
     def _step(self, objective: Objective, batch: Batch | None = None) -> float:
         """The step of transitions for max objectives: everything else is measured by it."""
         if self.learning_rate is not None:
             return self.learning_rate
-        scale = self.margin if objective.uses_cost and self.margin > 0 else 1.0
-        step = STEP * scale * float(np.sqrt(UNITS / self.hidden_units))
-        return step if batch is None else step * calming(batch)
+        step = STEP * self._scale(objective) * float(np.sqrt(UNITS / self.hidden_units))
+        return step if batch is None else step * calming(batch, MAX_POWER)
 
     def _adjusted(self, trainer: Trainer[Any], problem: Problem) -> Trainer[Any]:
         """Smaller steps for longer sequences, unless the user gives one."""
         walk = trainer.walk if isinstance(trainer, Herding) else trainer
         if self.learning_rate is not None or not isinstance(walk, SGD) or walk.rate is None:
             return trainer
-        calmer = replace(walk, rate=walk.rate * calming(problem.batch))
+        power = SUM_POWER if problem.objective.smooth else MAX_POWER
+        calmer = replace(walk, rate=walk.rate * calming(problem.batch, power))
         return replace(trainer, walk=calmer) if isinstance(trainer, Herding) else calmer
 
     def _trainer(self, objective: Objective, partial: bool) -> tuple[str, Trainer[Any]]:
@@ -231,7 +241,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
             int(self.hidden_units),
             space.n_rows,
             "dense" if dense else "sparse",
-            input_pace=INPUT_PACE / norm,
+            input_pace=self.input_pace / norm,
             unit_pace=UNIT_PACE,
             output_pace=UNIT_PACE,
             row_pace=UNIT_PACE,
@@ -245,7 +255,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
     def _prepared(self, problem: Any, theta: Float, previous: Any) -> Float:
         if self.pretraining is None or previous is not None:
             return theta
-        return pretrain(self.pretraining, problem, theta, seed_of(self.random_state))
+        return pretrain(self.pretraining, problem, theta, seed_of(self.random_state), self._scale(problem.objective))
 
     # ---- prediction ----------------------------------------------------------------------------------------------
 
@@ -299,10 +309,10 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         return portraits(self._tagger(), n_features)
 
 
-def calming(batch: Batch) -> float:
+def calming(batch: Batch, power: float) -> float:
     """A factor of at most 1 for steps on sequences of this length."""
     length = batch.n_positions / max(batch.n_sequences, 1)
-    return float(min(1.0, (LENGTH / max(length, 1.0)) ** POWER))
+    return float(min(1.0, (LENGTH / max(length, 1.0)) ** power))
 
 
 def mean_square_norm(material: Material) -> float:

@@ -30,17 +30,36 @@ STEP = 0.2  # as for training by likelihood
 FRAMES = 100  # of a mini-batch
 RATE, MOMENTUM, START = 0.1, 0.5, 0.05
 UPDATES = 500  # at least
+SAMPLE = 5000  # positions that tell the scale of scores
 
 
-def pretrain(kind: str, problem: Problem, theta: Float, seed: int) -> Float:
-    """θ with the parameters of its hidden units trained; all others as they were."""
+def pretrain(kind: str, problem: Problem, theta: Float, seed: int, gap: float) -> Float:
+    """θ with the parameters of its hidden units trained; all others as they were.
+
+    Scores of max objectives have no scale of their own, those of probabilities have: theirs are brought to the ``gap``
+    that the objective asks for, or its steps would be too small for them to learn any more.
+    """
     units = next(scorer for scorer in problem.chain.scorers if isinstance(scorer, HiddenUnits))
     views = problem.chain.views(theta)
     own = {name: views[f"{units.name}.{name}"] for name in units.shapes()}
     found = by_frames(problem, units, own, seed) if kind == "frames" else by_contrast(problem, units, own, seed)
+    factor = 1.0 if problem.objective.smooth else gap / mean_gap(problem, units, found)
     for name, value in found.items():
-        own[name][...] = value
+        own[name][...] = factor * value
     return theta
+
+
+def mean_gap(problem: Problem, units: HiddenUnits, params: dict[str, Float]) -> float:
+    """How far, on average, the score of the right row is from the best of all others, units at their best."""
+    n_sequences = int(np.searchsorted(problem.batch.offsets, SAMPLE))
+    batch, clamp = problem.batch.window(0, min(max(n_sequences, 1), problem.batch.n_sequences)), problem.targets.clamp
+    right = clamp.table[clamp.index[: batch.n_positions]]
+    scores = np.zeros(right.shape)
+    units.forward(params, batch, "max", scores)
+    best = np.where(right, scores, -np.inf).max(axis=1)
+    others = np.where(right, -np.inf, scores).max(axis=1)
+    gaps = np.abs(best - others)[np.isfinite(best) & np.isfinite(others)]
+    return float(gaps.mean()) if gaps.any() else 1.0
 
 
 def by_frames(problem: Problem, units: HiddenUnits, start: dict[str, Float], seed: int) -> dict[str, Float]:
@@ -84,6 +103,8 @@ def by_contrast(problem: Problem, units: HiddenUnits, start: dict[str, Float], s
     params["visible"] = np.zeros(data.shape[1])
     velocity = {name: np.zeros_like(value) for name, value in params.items()}
     rate = RATE / max(1.0, float(np.mean(np.sum(data**2, axis=1))) / data.shape[1])
+    if mean is _same:  # nothing bounds the reconstruction, a sum over all units
+        rate = min(rate, 1.0 / units.n_units)
     for sweep in range(max(PASSES, UPDATES * FRAMES // len(data))):
         order = orders(seed, sweep, len(data))
         for at in range(0, len(data), FRAMES):
@@ -100,7 +121,7 @@ def _reconstruction(data: Float):  # type: ignore[no-untyped-def]
     values = set(np.unique(data[: 10 * FRAMES]).tolist())
     if values <= {0.0, 1.0}:
         return _sigmoid
-    return np.tanh if values <= {-1.0, 1.0} else (lambda o: o)
+    return np.tanh if values <= {-1.0, 1.0} else _same
 
 
 def _divergence(x: Float, y: Float, p: dict[str, Float], mean, rng) -> dict[str, Float]:  # type: ignore[no-untyped-def]
@@ -119,6 +140,10 @@ def _divergence(x: Float, y: Float, p: dict[str, Float], mean, rng) -> dict[str,
         "row": (y - y2).sum(0),
         "visible": (x - x2).sum(0),
     }
+
+
+def _same(o: Float) -> Float:
+    return o
 
 
 def _sigmoid(o: Float) -> Float:
