@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bundles import aligned, spread
+from .contrast import add_expected, contrast
 from .jit import inner, kernel, maker, part
-from .logspace import log_backward, log_forward
-from .max import best_path
-from .sum import make_work, posteriors_of, prepare_edges
+from .sum import make_work, prepare_edges
 from .unrolled import announce_pairs, gather_unrolled, scatter_unrolled
-from .vector import LANES, fma, get, load, load_part, mul, put, splat, store, store_part, total
+from .vector import LANES, any_of, fma, get, load, load_part, mul, put, splat, store, store_part
 
 # θ is a factor times what is stored, so that shrinking all of it is one multiplication; folded in below this.
 SMALLEST_FACTOR = 1e-6
@@ -32,19 +31,6 @@ class Places(NamedTuple):
     tie: Any  # (T, E) transition weight of an edge in each of T sets, -1: none
     transition: Any  # (T,) where a set begins
     group_of: Any  # (R,) the group of rows that a row belongs to, -1: none; empty: there are no groups
-
-
-class Known(NamedTuple):
-    """What is known of the labels: see Clamp, Targets and Paths."""
-
-    index: Any  # (N,)
-    table: Any  # (M, R)
-    cost: Any  # (M, R), or (0, R)
-    shift: Any  # (R,), or (0,)
-    weight: Any  # (S,)
-    has_path: bool
-    states: Any  # (N,)
-    edges: Any  # (N,)
 
 
 class Parameters(NamedTuple):
@@ -111,16 +97,6 @@ def read_edges(places: Any, rest: Any, factor: float, edges: Any) -> None:
                 put(edges, e, get(edges, e) + factor * get(rest, first + get(tie, e)))
 
 
-@inner
-def some(d: Any, o: int, width: int) -> bool:
-    """Whether a position has any gradient."""
-    sums = splat(0.0)
-    for c in range(0, width, LANES):
-        value = load(d, o + c)
-        sums = fma(value, value, sums)
-    return total(sums) != 0.0
-
-
 @part
 def move(
     places: Any, entries: Any, at: int, n: int, masked: bool, n_rows: int, d: Any, d_edges: Any, rate: float, into: Any
@@ -128,7 +104,7 @@ def move(
     """into -= rate · gradient of one sequence, given its gradient in score space; positions without one are skipped."""
     width = entries.width
     for t in range(n):
-        if some(d, t * width, width):
+        if any_of(d, t * width, width):
             scatter_unrolled(entries, at + t, masked, d, t * width, -rate, into.weights)
     rest = into.rest
     if places.start >= 0:
@@ -242,11 +218,6 @@ def walk(
     work, edges, d_edges, logs = scratch.work, scratch.edges, scratch.d_edges, scratch.logs
     nodes, others, d_nodes = scratch.nodes, scratch.others, scratch.d_nodes
     states, path_edges = scratch.states, scratch.path_edges
-    longest = len(nodes) // width
-    node = nodes.reshape((longest, width))
-    d_node = d_nodes.reshape((longest, width))
-    d_edge = d_edges.reshape((1, n_edges))
-    edge = edges.reshape((1, n_edges))
     keeping = len(kept.edge) > 0
     averaging = len(lag.rest) > 0
     masked = moving and len(entries.mask) > 0
@@ -289,7 +260,7 @@ def walk(
         if len(known.shift) > 0:
             for t in range(n):
                 for r in range(n_rows):
-                    node[t, r] += known.shift[r]
+                    nodes[t * width + r] += known.shift[r]
         if stale:
             read_edges(places, theta.rest, factor, edges)
             if use_max:
@@ -300,45 +271,19 @@ def walk(
         if moving:
             for e in range(n_edges):
                 put(d_edges, e, 0.0)
-        # The clamped side first, from the scores as they are; the free side then has the costs of wrong labels on top.
-        weight = known.weight[s]
-        below = 0.0
-        if variances:
-            pass
-        elif known.has_path:
-            for t in range(n):
-                r = t * width + get(graph.row_of, get(known.states, at + t))
-                below += get(nodes, r)
-                put(d_nodes, r, get(d_nodes, r) - weight)
-                if t > 0:
-                    e = get(known.edges, at + t)
-                    below += get(edges, e)
-                    put(d_edges, e, get(d_edges, e) - weight)
-        else:
-            clamped = others.reshape((longest, width))
-            for t in range(n):
-                for r in range(n_rows):
-                    clamped[t, r] = node[t, r] if known.table[known.index[at + t], r] else -np.inf
-            below = side(
-                graph, clamped, others, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight,
-                d_node, d_nodes, d_edge, d_edges, moving,
-            )  # fmt: skip
-        if len(known.cost) > 0:
-            for t in range(n):
-                for r in range(n_rows):
-                    node[t, r] += known.cost[known.index[at + t], r]
-        above = side(
-            graph, node, nodes, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node,
-            d_nodes, d_edge, d_edges, moving,
+        above, below = contrast(
+            graph, known, s, at, n, n_rows, width, nodes, edges, use_max, variances, moving, shift, work, logs, states,
+            path_edges, others, d_nodes, d_edges,
         )  # fmt: skip
         if not (np.isfinite(above) and np.isfinite(below)):
             return above if np.isfinite(below) else below, updates, s, mass
+        weight = known.weight[s]
         loss += weight * (above - below)
         if keeping:
             exchange(kept, at, n, s, n_rows, width, d_nodes, d_edges)
         wrong = not use_max
         if use_max:
-            wrong = some(d_nodes, np.int64(0), n * width)
+            wrong = any_of(d_nodes, np.int64(0), n * width)
             for e in range(n_edges if moving else 0):
                 wrong = wrong or get(d_edges, e) != 0.0
         sum_groups(places.group_of, n_rows, n, width, d_nodes)
@@ -393,49 +338,3 @@ def fold(theta: Any, factor: float) -> None:
         theta.weights[i] *= factor
     for i in range(len(theta.rest)):
         theta.rest[i] *= factor
-
-
-@inner
-def add_expected(graph: Any, work: Any, d_edges: Any) -> None:
-    """Expectations of edges, from the bundles' layout, with the factor that they lack there."""
-    for e in range(len(graph.src)):
-        at = get(graph.slot, e)
-        put(d_edges, e, get(d_edges, e) + get(work.expected, at) * get(work.weights, at))
-
-
-@part
-def side(
-    graph: Any, node: Any, nodes: Any, width: int, edge: Any, edges: Any, n: int, use_max: bool, shift: float,
-    work: Any, logs: Any, states: Any, path_edges: Any, weight: float, d_node: Any, d_nodes: Any, d_edge: Any,
-    d_edges: Any, moving: bool,
-) -> float:  # fmt: skip
-    """One side of a contrast: its value, and weight · its posterior or path added to the gradients.
-
-    Expectations of edges stay in ``work`` where nothing moves: they are added up once at the end.
-    """
-    # Constants in a call would be types of their own, and compile these functions once more.
-    zero = np.int64(0)
-    no = np.bool_(False)
-    if use_max:
-        value = best_path(graph, nodes, width, edges, no, zero, n, logs, work.alpha, work.acc, states, path_edges, zero)
-        if np.isfinite(value):
-            for t in range(n):
-                d_node[t, graph.row_of[states[t]]] += weight
-                if t > 0:
-                    d_edges[path_edges[t]] += weight
-        return value
-    if moving:
-        nothing = splat(0.0)
-        for i in range(0, graph.n_slots, LANES):
-            store(work.expected, i, nothing)
-    value = posteriors_of(graph, nodes, width, edges, no, zero, n, shift, weight, work, d_nodes, zero, d_edges, no)
-    if np.isfinite(value):
-        if moving:
-            add_expected(graph, work, d_edges)
-    else:
-        value = log_forward(graph, node, edge, no, zero, n, work.alpha, work.gain)
-        if np.isfinite(value):
-            log_backward(graph, node, edge, no, zero, n, work.alpha, work.gain, weight, d_node, d_edge, no)
-        for i in range(n * graph.width):
-            work.alpha[i] = 0.0
-    return value

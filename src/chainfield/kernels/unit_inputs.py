@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .jit import inner, kernel, part
-from .vector import LANES, fma, get, load, load_part, splat, store, store_part, total
+from .vector import LANES, any_of, fma, get, load, load_part, splat, store, store_part
 
 # Vectors of weights that are worked on side by side.
 BESIDE = 4
@@ -60,16 +60,6 @@ def scatter_units(
             if indices[i] >= 0:
                 value = scale if plain else scale * values[i]
                 add_row(d_a, t * width, value, n_units, weight, np.int64(indices[i]) * n_units)
-
-
-@inner
-def any_of(values: Any, at: int, width: int) -> bool:
-    """Whether any of some numbers is not 0."""
-    squares = splat(0.0)
-    for c in range(0, width, LANES):
-        value = load(values, at + c)
-        squares = fma(value, value, squares)
-    return total(squares) != 0.0
 
 
 @inner

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .bundles import aligned, padded, spread
+from .contrast import contrast
 from .hidden_units import pack, pull_units, score_units, side_by_side
 from .jit import inner, kernel, maker, part
-from .linear_chain import move_edges, read_edges, side
+from .linear_chain import move_edges, read_edges
 from .sum import make_work, prepare_edges
-from .unit_inputs import add_row, any_of, gather_units, move_dense, scatter_units
-from .vector import LANES, get, put, splat, store
+from .unit_inputs import add_row, gather_units, move_dense, scatter_units
+from .vector import LANES, any_of, get, put, splat, store
 
 
 class Inputs(NamedTuple):
@@ -43,52 +44,6 @@ class Layout(NamedTuple):
     unit_pace: float
     output_pace: float
     row_pace: float
-
-
-@part
-def contrast(
-    graph: Any, known: Any, s: int, at: int, n: int, n_rows: int, nodes: Any, edges: Any, use_max: bool, shift: float,
-    work: Any, logs: Any, states: Any, path_edges: Any, others: Any, d_nodes: Any, d_edges: Any,
-) -> tuple[float, float]:  # fmt: skip
-    """Both sides of a contrast, free and clamped; weight · (free posterior - clamped posterior) into the gradients.
-
-    nodes (n, padded R) flat; the gradients hold zeros before.
-    """
-    width = padded(n_rows)
-    longest = len(nodes) // width
-    node = nodes.reshape((longest, width))
-    d_node = d_nodes.reshape((longest, width))
-    edge, d_edge = edges.reshape((1, len(edges))), d_edges.reshape((1, len(edges)))
-    yes = np.bool_(True)
-    weight = known.weight[s]
-    below = 0.0
-    if known.has_path:
-        for t in range(n):
-            r = graph.row_of[known.states[at + t]]
-            below += node[t, r]
-            d_node[t, r] -= weight
-            if t > 0:
-                e = known.edges[at + t]
-                below += edges[e]
-                d_edges[e] -= weight
-    else:
-        clamped = others.reshape((longest, width))
-        for t in range(n):
-            for r in range(n_rows):
-                clamped[t, r] = node[t, r] if known.table[known.index[at + t], r] else -np.inf
-        below = side(
-            graph, clamped, others, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight,
-            d_node, d_nodes, d_edge, d_edges, yes,
-        )  # fmt: skip
-    if len(known.cost) > 0:
-        for t in range(n):
-            for r in range(n_rows):
-                node[t, r] += known.cost[known.index[at + t], r]
-    above = side(
-        graph, node, nodes, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node,
-        d_nodes, d_edge, d_edges, yes,
-    )  # fmt: skip
-    return above, below
 
 
 @inner
@@ -157,6 +112,7 @@ def units_pass(
     output = theta[layout.output : layout.output + n_rows * n_units].reshape((n_rows, n_units))
     pack(output, 1.0, v)
     averaging = len(lag) > 0
+    no, yes = np.bool_(False), np.bool_(True)  # constants in a call would be types of their own
     loss, updates, failed, shift = 0.0, 0, -1, 0.0
     stale = True
     for step in range(len(order)):
@@ -182,22 +138,22 @@ def units_pass(
         if stale:
             read_edges(places, theta, 1.0, edges)
             if use_max:
-                spread(graph, edges, np.int64(0), 0.0, -np.inf, np.bool_(True), logs, logs[:0])
+                spread(graph, edges, np.int64(0), 0.0, -np.inf, yes, logs, logs[:0])
             else:
                 shift = prepare_edges(graph, edges, work)
             stale = False
         for e in range(n_edges):
             put(d_edges, e, 0.0)
         above, below = contrast(
-            graph, known, s, at, n, n_rows, nodes, edges, use_max, shift, work, logs, states, path_edges, others,
-            d_nodes, d_edges,
+            graph, known, s, at, n, n_rows, stride, nodes, edges, use_max, no, yes, shift, work, logs, states,
+            path_edges, others, d_nodes, d_edges,
         )  # fmt: skip
         if not (np.isfinite(above) and np.isfinite(below)):
             loss = above if np.isfinite(below) else below
             failed = s
             break
         loss += known.weight[s] * (above - below)
-        moved = not use_max or some_of(d_nodes, n * stride)
+        moved = not use_max or any_of(d_nodes, np.int64(0), n * stride)
         if moved or some_of(d_edges, n_edges):
             updates += 1
             rate = rates[step]

@@ -17,6 +17,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 from .graph import LANES as LANES
+from .jit import inner
 
 _ELEMENT = ir.DoubleType()
 _VECTOR = ir.VectorType(_ELEMENT, LANES)
@@ -416,3 +417,13 @@ def exp(typing: Any, vector: Any) -> Any:
         return builder.select(large, builder.fmul(p, scale), constant(0.0))
 
     return F64X8(vector), generate
+
+
+@inner
+def any_of(values: Any, at: int, width: int) -> bool:
+    """Whether any of ``width`` numbers from ``at`` on, a multiple of the lanes, is not 0."""
+    squares = splat(0.0)
+    for c in range(0, width, LANES):
+        value = load(values, at + c)
+        squares = fma(value, value, squares)
+    return total(squares) != 0.0

@@ -23,7 +23,8 @@ from .memory import Memory
 from .packing import Packing
 
 if TYPE_CHECKING:
-    from chainfield.kernels.linear_chain import Kept, Known, Parameters, Places
+    from chainfield.kernels.contrast import Known
+    from chainfield.kernels.linear_chain import Kept, Parameters, Places
     from chainfield.kernels.unrolled import Unrolled
     from chainfield.states import StateSpace
 
@@ -237,7 +238,7 @@ def places_of(
 
 def known_of(problem: Problem) -> Known:
     """What is known of the labels, for the kernels."""
-    from chainfield.kernels.linear_chain import Known
+    from chainfield.kernels.contrast import Known
 
     targets, path, cost = problem.targets, problem.path, problem.targets.cost
     return Known(

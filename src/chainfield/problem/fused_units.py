@@ -18,7 +18,8 @@ from chainfield.scorers import HiddenUnits
 from .fused import failure, known_of, places_of
 
 if TYPE_CHECKING:
-    from chainfield.kernels.linear_chain import Known, Places
+    from chainfield.kernels.contrast import Known
+    from chainfield.kernels.linear_chain import Places
     from chainfield.kernels.units_pass import Inputs, Layout
 
     from .problem import Problem

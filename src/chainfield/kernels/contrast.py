@@ -1,0 +1,124 @@
+"""Both sides of a contrast over one sequence: all paths against those that are right.
+
+The same for every chain, whatever its scores come from. The clamped side comes first, from the scores as they are; the
+free side then has the costs of wrong labels on top.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .jit import inner, part
+from .logspace import log_backward, log_forward
+from .max import best_path
+from .sum import posteriors_of
+from .vector import LANES, get, put, splat, store
+
+
+class Known(NamedTuple):
+    """What is known of the labels: see Clamp, Targets and Paths."""
+
+    index: Any  # (N,)
+    table: Any  # (M, R)
+    cost: Any  # (M, R), or (0, R)
+    shift: Any  # (R,), or (0,)
+    weight: Any  # (S,)
+    has_path: bool
+    states: Any  # (N,)
+    edges: Any  # (N,)
+
+
+@inner
+def contrast(
+    graph: Any, known: Any, s: int, at: int, n: int, n_rows: int, width: int, nodes: Any, edges: Any, use_max: bool,
+    variances: bool, moving: bool, shift: float, work: Any, logs: Any, states: Any, path_edges: Any, others: Any,
+    d_nodes: Any, d_edges: Any,
+) -> tuple[float, float]:  # fmt: skip
+    """The values of the free and of the clamped side; weight · (free posterior - clamped posterior) is added to the
+    gradients.
+
+    nodes (n, width), flat, get the costs. variances: the free side alone. moving: see :func:`side`.
+    """
+    longest = len(nodes) // width
+    node = nodes.reshape((longest, width))
+    d_node = d_nodes.reshape((longest, width))
+    edge, d_edge = edges.reshape((1, len(edges))), d_edges.reshape((1, len(edges)))
+    weight = known.weight[s]
+    below = 0.0
+    if variances:
+        pass
+    elif known.has_path:
+        for t in range(n):
+            r = t * width + get(graph.row_of, get(known.states, at + t))
+            below += get(nodes, r)
+            put(d_nodes, r, get(d_nodes, r) - weight)
+            if t > 0:
+                e = get(known.edges, at + t)
+                below += get(edges, e)
+                put(d_edges, e, get(d_edges, e) - weight)
+    else:
+        clamped = others.reshape((longest, width))
+        for t in range(n):
+            for r in range(n_rows):
+                clamped[t, r] = node[t, r] if known.table[known.index[at + t], r] else -np.inf
+        below = side(
+            graph, clamped, others, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, -weight,
+            d_node, d_nodes, d_edge, d_edges, moving,
+        )  # fmt: skip
+    if len(known.cost) > 0:
+        for t in range(n):
+            for r in range(n_rows):
+                node[t, r] += known.cost[known.index[at + t], r]
+    above = side(
+        graph, node, nodes, width, edge, edges, n, use_max, shift, work, logs, states, path_edges, weight, d_node,
+        d_nodes, d_edge, d_edges, moving,
+    )  # fmt: skip
+    return above, below
+
+
+@part
+def side(
+    graph: Any, node: Any, nodes: Any, width: int, edge: Any, edges: Any, n: int, use_max: bool, shift: float,
+    work: Any, logs: Any, states: Any, path_edges: Any, weight: float, d_node: Any, d_nodes: Any, d_edge: Any,
+    d_edges: Any, moving: bool,
+) -> float:  # fmt: skip
+    """One side of a contrast: its value, and weight · its posterior or path added to the gradients.
+
+    Expectations of edges stay in ``work`` where nothing moves: they are added up once at the end.
+    """
+    # Constants in a call would be types of their own, and compile these functions once more.
+    zero = np.int64(0)
+    no = np.bool_(False)
+    if use_max:
+        value = best_path(graph, nodes, width, edges, no, zero, n, logs, work.alpha, work.acc, states, path_edges, zero)
+        if np.isfinite(value):
+            for t in range(n):
+                d_node[t, graph.row_of[states[t]]] += weight
+                if t > 0:
+                    d_edges[path_edges[t]] += weight
+        return value
+    if moving:
+        nothing = splat(0.0)
+        for i in range(0, graph.n_slots, LANES):
+            store(work.expected, i, nothing)
+    value = posteriors_of(graph, nodes, width, edges, no, zero, n, shift, weight, work, d_nodes, zero, d_edges, no)
+    if np.isfinite(value):
+        if moving:
+            add_expected(graph, work, d_edges)
+    else:
+        value = log_forward(graph, node, edge, no, zero, n, work.alpha, work.gain)
+        if np.isfinite(value):
+            log_backward(graph, node, edge, no, zero, n, work.alpha, work.gain, weight, d_node, d_edge, no)
+        for i in range(n * graph.width):
+            work.alpha[i] = 0.0
+    return value
+
+
+@inner
+def add_expected(graph: Any, work: Any, d_edges: Any) -> None:
+    """Expectations of edges, from the bundles' layout, with the factor that they lack there."""
+    for e in range(len(graph.src)):
+        at = get(graph.slot, e)
+        put(d_edges, e, get(d_edges, e) + get(work.expected, at) * get(work.weights, at))
