@@ -411,6 +411,7 @@ def test_contrastive_divergence_reconstructs():
         ({"pretraining": "magic"}, "Unknown pretraining"),
         ({"input_pace": 0.0}, "input_pace is 0.0"),
         ({"input_pace": float("nan")}, "input_pace is nan"),
+        ({"input_pace": "fast"}, "input_pace is 'fast'; a number above 0"),
         ({"decoder": "best"}, "Unknown decoder"),
         ({"objective": "likelihood", "trainer": "lbfgs", "dtype": "float32"}, 'needs dtype="float64"'),
         ({"trainer": "lbfgs"}, "needs a smooth objective"),

@@ -154,9 +154,10 @@ def test_mistakes_stay_under_their_bound(n_states):
 @pytest.mark.parametrize("space", ["latent", "second order latent", "restricted latent"])
 @pytest.mark.parametrize("objective", ["likelihood", "perceptron", "large_margin"])
 @pytest.mark.parametrize("labelling", ["full", "unknown"])
-def test_the_kernel_walks_as_the_parts_do(space, objective, labelling):
+@pytest.mark.parametrize("emission", ["shared pairs", "shared dense"])
+def test_the_kernel_walks_as_the_parts_do(emission, space, objective, labelling):
     """Steps with shared weights, averages and shrinking: in one kernel, and sequence by sequence."""
-    problem = compose(space, "shared pairs + boundary", "tied + triples", objective, labelling)
+    problem = compose(space, f"{emission} + boundary", "tied + triples", objective, labelling)
     assert problem.fused is not None
     walk, order = OnlinePass(problem), np.array([1, 0, 3, 2, 0])
     rates, shrink = np.array([0.3, 0.2, 0.1, 0.4, 0.5]), np.array([0.9, 1.0, 0.8, 0.7, 1.0])

@@ -44,6 +44,6 @@ EXPERIMENT = Experiment(
     run=run_table(TABLE, read_ocr, "letter error %"),
     corpora=(OCR,),
     quick_time="a minute",
-    full_time="3 minutes",
+    full_time="6 minutes",
     picture=picture,
 )

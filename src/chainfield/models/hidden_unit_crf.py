@@ -29,7 +29,7 @@ from .constraints import ordered_space
 from .estimator import ChainTagger
 from .inputs import split_sequences
 from .pretraining import PRETRAININGS, pretrain
-from .settings import seed_of
+from .settings import check_number, check_whole, seed_of
 
 # Steps relative to those of transitions. A step on the input weights moves the input of a unit by its size times
 # the squared norm of x: dividing by the mean of that makes the scale of the data immaterial.
@@ -161,16 +161,13 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
 
     def _objective(self) -> Objective:
         objective = super()._objective()
-        units = self.hidden_units
-        if isinstance(units, bool) or not isinstance(units, int | np.integer) or units < 1:
-            raise ConfigError(f"hidden_units is {units!r}; a whole number of at least 1 is expected.")
+        check_whole(self, "hidden_units", 1)
+        check_number(self, "input_pace", 0, strict=True)
         if not objective.uses_cost and self.margin != 1.0:
             raise ConfigError(
                 f'margin has no effect with objective="{self.objective}"; it belongs to "large_margin" and '
                 '"softmax_margin".'
             )
-        if not (np.isfinite(self.input_pace) and self.input_pace > 0):
-            raise ConfigError(f"input_pace is {self.input_pace!r}; a number above 0 is expected.")
         if self.dtype not in ("float64", "float32"):
             raise ConfigError(f'dtype is {self.dtype!r}; "float64" and "float32" are possible.')
         if self.pretraining is not None and self.pretraining not in PRETRAININGS:

@@ -1,7 +1,8 @@
 """Linear chains in one kernel: batch gradients, curvature, and passes of stochastic training.
 
-A chain of sparse linear features, boundary weights and plain transitions is by far the most common one, and a position
-costs a fraction of a microsecond there: going through arrays of scores, part by part, would cost as much again.
+A chain of linear features (sparse ones, or columns of numbers), boundary weights and plain transitions is by far the
+most common one, and a position costs a fraction of a microsecond there: going through arrays of scores, part by part,
+would cost as much again.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .memory import Memory
 from .packing import Packing
 
 if TYPE_CHECKING:
+    from chainfield.features.batch import Batch
     from chainfield.kernels.contrast import Known
     from chainfield.kernels.linear_chain import Kept, Parameters, Places
     from chainfield.kernels.unrolled import Unrolled
@@ -36,6 +38,7 @@ _NONE = np.empty(0)
 _MATRIX_STATES = 256
 _MOST_ROWS = 2**16 - 1  # what the kernels' row numbers hold
 _MOST_PLACES = 2**31 - 1
+_MOST_ENTRIES = 2**27  # of columns of numbers, whose features are written out: half a gigabyte
 
 RAN_AWAY = (
     "Training ran away: the scores are not finite any more. Use a smaller step, a larger l2, or features of a smaller "
@@ -184,16 +187,16 @@ def fuse(problem: Problem) -> Fused | None:
     """The kernel's view of a problem, if it knows all parts of its chain."""
     from chainfield.kernels.graph import LANES
 
-    chain, data = problem.chain, problem.batch.sparse
+    chain = problem.chain
     # Every scorer answers which part of the kernel it is: its name, and the table that the kernel reads.
     parts: list[tuple[str, tuple[str, Any]]] = [(s.name, s.fused() or ("", None)) for s in chain.scorers]
-    sparse = [(name, table) for name, (part, table) in parts if part == "pairs"]
-    fits = len(sparse) == 1 and isinstance(problem.objective, Contrast) and chain.even
-    if chain.normalised or not fits or any(part == "" for _, (part, _) in parts) or data is None:
+    linear = [(name, part, table) for name, (part, table) in parts if part in LAYOUTS]
+    fits = len(linear) == 1 and isinstance(problem.objective, Contrast) and chain.even
+    if chain.normalised or not fits or any(part == "" for _, (part, _) in parts):
         return None
     at = chain.places
     rows = chain.space.n_rows
-    features, (pairs, group_of) = sparse[0]
+    features, kind, (pairs, group_of) = linear[0]
     columns = rows + n_groups(group_of)
     packing = Packing(pairs, columns, -(-columns // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
     # Hundreds of states are summed over by products of matrices, many sequences side by side.
@@ -202,11 +205,11 @@ def fuse(problem: Problem) -> Fused | None:
     if columns > _MOST_ROWS or packing.pairs.n_pairs + packing.shift > _MOST_PLACES:
         return None
     moved = {name: packing.place(place) for name, place in at.items()}
-    places = places_of([(name, own) for name, own in parts if own[0] != "pairs"], moved, chain.space, group_of)
+    places = places_of([(name, own) for name, own in parts if own[0] != kind], moved, chain.space, group_of)
     if places is None:
         return None
-    known = known_of(problem)
-    return Fused(problem, packing, unrolled(problem, packing), places, known)
+    entries = LAYOUTS[kind](problem.batch, packing)
+    return None if entries is None else Fused(problem, packing, entries, places, known_of(problem))
 
 
 def places_of(
@@ -258,12 +261,13 @@ def failure(loss: float, sequence: int) -> Exception:
     return NoPathError(sequence, "its training labels") if loss == -np.inf else DivergenceError(RAN_AWAY)
 
 
-def unrolled(problem: Problem, packing: Packing) -> Unrolled:
-    """The entries of a problem's features, written out."""
+def unrolled(batch: Batch, packing: Packing) -> Unrolled | None:
+    """The entries of sparse features, written out."""
     from chainfield.kernels.unrolled import Unrolled, count_unrolled, unroll
 
-    data, pairs = problem.batch.sparse, packing.pairs
-    assert data is not None
+    data, pairs = batch.sparse, packing.pairs
+    if data is None:
+        return None
     full_first, pair_first = np.zeros(len(data.indptr), np.int64), np.zeros(len(data.indptr), np.int64)
     count_unrolled(data.indptr, data.indices, pairs.first, pairs.n_full, full_first, pair_first)
     n_full, n_pairs = int(full_first[-1]), int(pair_first[-1])
@@ -277,3 +281,20 @@ def unrolled(problem: Problem, packing: Packing) -> Unrolled:
     return Unrolled(
         full_first, full, full_value, pair_first, pair, row, pair_value, pairs.bits, packing.width, not weighted
     )
+
+
+def laid_out(batch: Batch, packing: Packing) -> Unrolled | None:
+    """Columns of numbers: every position has every feature. The numbers are read where they are."""
+    from chainfield.kernels.unrolled import Unrolled
+
+    data, pairs = batch.dense, packing.pairs
+    if data is None or data.size > _MOST_ENTRIES:
+        return None
+    n, d = data.shape
+    none = np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16), _NONE
+    every, value = np.tile(np.arange(d, dtype=np.int32), n), np.ascontiguousarray(data, np.float64).reshape(-1)
+    return Unrolled(np.arange(n + 1) * d, every, value, *none, pairs.bits, packing.width, False)
+
+
+#: How the entries of linear scorers are laid out, by what they say of themselves (``Scorer.fused``).
+LAYOUTS: dict[str, Callable[[Batch, Packing], Unrolled | None]] = {"pairs": unrolled, "columns": laid_out}

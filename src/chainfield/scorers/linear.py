@@ -15,7 +15,7 @@ from .groups import NO_GROUPS, Int32, add_grouped, check_groups, n_groups, old_c
 from .inspection import Place, Share, Weight, demand
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, named_pairs, pair_shares
-from .pairs import Pairs
+from .pairs import Pairs, all_pairs
 from .scorer import Float, Int, Params, Pullback, Scorer
 from .storing import register
 
@@ -162,6 +162,10 @@ class DenseLinear(Scorer):
         weight = rng.normal(scale=scale, size=self.shapes()["weight"])
         weight[:, self.n_rows :] = 0.0
         return {"weight": weight}
+
+    def fused(self) -> tuple[str, Any]:
+        """The kernel sees columns as features that every position has."""
+        return "columns", (all_pairs(self.n_columns, self.n_rows + n_groups(self.group_of)), self.group_of)
 
     def carry(self, old: DenseLinear, origin: Origin, theirs: Params, ours: Params) -> None:
         """Rows that were there before keep their weights; rows that had a group, but have none now, keep both."""

@@ -89,8 +89,9 @@ class Scorer(ABC):
     def fused(self) -> tuple[str, Any] | None:
         """The scorer's part in the kernels that train chains at once, with its table; None if it has none.
 
-        ("pairs", (Pairs, group of each row)), ("boundary", None) or ("ties", an edge's weight (E,)): see
-        :mod:`chainfield.problem.fused`; ("units", HiddenUnits): see :mod:`chainfield.problem.fused_units`.
+        ("pairs" or "columns", (Pairs, group of each row)) for sparse features or numbers, ("boundary", None) or
+        ("ties", an edge's weight (E,)): see :mod:`chainfield.problem.fused`; ("units", HiddenUnits): see
+        :mod:`chainfield.problem.fused_units`.
         """
         return None
 
