@@ -139,6 +139,12 @@ def test_curves_are_a_picture_with_all_points():
     assert {"a & b", "level", "units", "error, %", "10", "100", "1000", "0", "12"} <= texts
 
 
+@pytest.mark.parametrize(("top", "marks"), [(0.4, {"0", "0.05", "0.4"}), (9.0, {"1", "9"}), (540.0, {"100", "600"})])
+def test_marks_of_an_axis_suit_any_size(top, marks):
+    drawn = importlib.import_module("harness.curves").curves({"a": [(1.0, 0.1 * top), (2.0, top)]}, "x", "y")
+    assert marks <= {element.text for element in ElementTree.fromstring(drawn) if element.text}
+
+
 def test_json_elsewhere_leaves_the_results_alone(places, tmp_path):
     target = tmp_path / "deep" / "out.json"
     done = call(places, "run", "tiny-count", "--data", tmp_path / "data", "--json", target)

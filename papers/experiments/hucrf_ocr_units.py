@@ -37,8 +37,8 @@ EXPERIMENT = Experiment(
     title="Handwritten words, error against the number of hidden units",
     paper=PAPER,
     protocol="Ten folds as they come with the data, 9 for training and 1 for testing, mean error of letters. Large "
-    "margin, first order; pixels have mean 0 in the training part; an input_pace of 1, as chosen in hucrf-ocr in most "
-    "folds; everything else is the library's default; seeds are the folds.",
+    "margin, first order; pixels have mean 0 in the training part; an input_pace of 1 (in hucrf-ocr, folds chose "
+    "0.5 or 1); everything else is the library's default; seeds are the folds.",
     differences=("The paper does not show this curve.", "30 passes in place of 100."),
     subset="600 training words, fold 0, 20 units, 6 passes, two settings",
     run=run_table(TABLE, read_ocr, "letter error %"),

@@ -16,7 +16,8 @@ def curves(lines: Mapping[str, Points], x_label: str, y_label: str) -> str:
     """Lines over a logarithmic axis with a mark at every number; the other axis begins at 0."""
     xs = sorted({x for points in lines.values() for x, _ in points})
     top = max(y for points in lines.values() for _, y in points)
-    step = next(s for s in (0.5, 1.0, 2.0, 5.0, 10.0, 20.0) if top / s <= 10)
+    power = 10.0 ** math.floor(math.log10(top / 10.0)) if top > 0 else 0.1
+    step = next(s for s in (power, 2.0 * power, 5.0 * power, 10.0 * power) if top / s <= 10 or s == 10.0 * power)
     top = step * math.ceil(top / step)
     span = math.log(xs[-1] / xs[0]) or 1.0
 

@@ -41,7 +41,13 @@ _SCHEMES = ["bio", "iob1", "bioes", "bilou", "auto"]
 )
 @click.option("--trainer", type=click.Choice(_TRAINERS), default="auto", show_default=True)
 @click.option("--hidden-units", type=int, default=100, show_default=True, help="Hidden-unit: how many units.")
-@click.option("--input-pace", type=float, default=2.0, show_default=True, help="Hidden-unit: relative step to units.")
+@click.option(
+    "--input-pace",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="Hidden-unit: relative step of the weights to units.",
+)
 @click.option("--pretraining", type=click.Choice(_PRETRAININGS), help="Hidden-unit: a start by single positions.")
 @click.option("--single", is_flag=True, help="Hidden-unit: single precision, half the memory.")
 @click.option("--order", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Labels looked back.")

@@ -39,7 +39,8 @@ def contrast(
     """The values of the free and of the clamped side; weight · (free posterior - clamped posterior) is added to the
     gradients.
 
-    nodes (n, width), flat, get the costs. variances: the free side alone. moving: see :func:`side`.
+    nodes (n, width), flat, get the costs; the gradients hold zeros before. variances: the free side alone. moving:
+    see :func:`side`.
     """
     longest = len(nodes) // width
     node = nodes.reshape((longest, width))

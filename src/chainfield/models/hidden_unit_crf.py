@@ -33,10 +33,10 @@ from .settings import check_number, check_whole, seed_of
 
 # Steps relative to those of transitions. A step on the input weights moves the input of a unit by its size times
 # the squared norm of x: dividing by the mean of that makes the scale of the data immaterial.
-UNIT_PACE = 0.1
+UNIT_PACE, PACE = 0.1, 2.0
 # The step of transitions, relative to the margin. Scores of max objectives are homogeneous: multiplying steps, start
-# and margin by one number changes nothing, so that this is the one knob. It is for a thousand units: with more of them
-# a step on all moves a score further, so that it falls with the root of their number.
+# and margin by one number changes nothing, so that this is one knob, not three. It is for a thousand units: with more
+# of them a step on all moves a score further, so that it falls with the root of their number.
 STEP, UNITS = 0.006, 1000
 # The start, for max objectives, relative to the step: deviations of w · x and of the output weights.
 START_INPUT, START_OUTPUT = 1.0, 0.1
@@ -72,12 +72,14 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
     l2 : float, optional
         None: 0 for online trainers, which averaging regularises, 0.05 for the others.
     learning_rate : float, optional
-        Step of the transitions; all other steps, and the start, are tied to it and to the size of the data. The one
-        knob of the max objectives: what counts is its size relative to the margin. None: 0.2 / sqrt(hidden_units) of
-        the margin for them, 0.2 for the others, and less if sequences have more than 25 positions on average.
+        Step of the transitions; all other steps, and the start, are tied to it and to the size of the data. The first
+        knob to turn: of the max objectives, what counts is its size relative to the margin. None: 0.2 /
+        sqrt(hidden_units) of the margin for them, 0.2 for the others, and less if sequences have more than 25 positions
+        on average.
     input_pace : float
-        Step of the weights from features to units, times the mean of |x|², relative to that of the transitions. Numbers
-        that differ much from position to position bear 4 to 8, centred black and white pictures want 1.
+        Step of the weights from features to units, times the mean of |x|², relative to that of the transitions, for
+        online trainers. Numbers that differ much from position to position bear 4 to 8, centred black and white
+        pictures want 0.5 to 1.
     max_iter, average_from : int, optional
         None: 30 passes of online trainers, averaged (or kept, by herding) after a third of them, at most 10.
     margin : float
@@ -106,7 +108,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         max_iter: int | None = None,
         tol: float | None = None,
         learning_rate: float | None = None,
-        input_pace: float = 2.0,
+        input_pace: float = PACE,
         batch_size: int | None = None,
         average_from: int | None = None,
         restart_every: int | None = None,
@@ -168,6 +170,8 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
                 f'margin has no effect with objective="{self.objective}"; it belongs to "large_margin" and '
                 '"softmax_margin".'
             )
+        if self.input_pace != PACE and self.trainer in ("lbfgs", "rprop") and self.pretraining != "frames":
+            raise ConfigError(f'input_pace has no effect with trainer="{self.trainer}"; it belongs to online trainers.')
         if self.dtype not in ("float64", "float32"):
             raise ConfigError(f'dtype is {self.dtype!r}; "float64" and "float32" are possible.')
         if self.pretraining is not None and self.pretraining not in PRETRAININGS:
@@ -316,6 +320,8 @@ def mean_square_norm(material: Material) -> float:
     """The mean of ‖x‖² over positions; 1 if there is nothing to measure."""
     batch, n = material.batch, max(material.batch.n_positions, 1)
     if batch.dense is not None:
+        if not batch.dense.shape[1]:
+            raise ConfigError("The data have no features at all.")
         total = float(np.einsum("td,td->", batch.dense, batch.dense))
     elif batch.sparse is not None:
         values, known = batch.sparse.values, batch.sparse.indices >= 0

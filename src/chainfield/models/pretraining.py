@@ -36,14 +36,15 @@ SAMPLE = 5000  # positions that tell the scale of scores
 def pretrain(kind: str, problem: Problem, theta: Float, seed: int, gap: float) -> Float:
     """θ with the parameters of its hidden units trained; all others as they were.
 
-    Scores of max objectives have no scale of their own, those of probabilities have: theirs are brought to the ``gap``
-    that the objective asks for, or its steps would be too small for them to learn any more.
+    Scores of max objectives have no scale of their own, those of probabilities have: theirs are brought down to the
+    ``gap`` that the objective asks for, or its steps would be too small for them to learn any more. (Where they tell
+    little, a gap of 1 stands for theirs.)
     """
     units = next(scorer for scorer in problem.chain.scorers if isinstance(scorer, HiddenUnits))
     views = problem.chain.views(theta)
     own = {name: views[f"{units.name}.{name}"] for name in units.shapes()}
     found = by_frames(problem, units, own, seed) if kind == "frames" else by_contrast(problem, units, own, seed)
-    factor = 1.0 if problem.objective.smooth else gap / mean_gap(problem, units, found)
+    factor = 1.0 if problem.objective.smooth else gap / max(1.0, mean_gap(problem, units, found))
     for name, value in found.items():
         own[name][...] = factor * value
     return theta
@@ -59,7 +60,7 @@ def mean_gap(problem: Problem, units: HiddenUnits, params: dict[str, Float]) -> 
     best = np.where(right, scores, -np.inf).max(axis=1)
     others = np.where(right, -np.inf, scores).max(axis=1)
     gaps = np.abs(best - others)[np.isfinite(best) & np.isfinite(others)]
-    return float(gaps.mean()) if gaps.any() else 1.0
+    return float(gaps.mean()) if len(gaps) else 0.0
 
 
 def by_frames(problem: Problem, units: HiddenUnits, start: dict[str, Float], seed: int) -> dict[str, Float]:

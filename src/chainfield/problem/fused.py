@@ -293,7 +293,7 @@ def laid_out(batch: Batch, packing: Packing) -> Unrolled | None:
     n, d = data.shape
     none = np.zeros(n + 1, np.int64), np.empty(0, np.int32), np.empty(0, np.uint16), _NONE
     every, value = np.tile(np.arange(d, dtype=np.int32), n), np.ascontiguousarray(data, np.float64).reshape(-1)
-    return Unrolled(np.arange(n + 1) * d, every, value, *none, pairs.bits, packing.width, False)
+    return Unrolled(np.arange(n + 1, dtype=np.int64) * d, every, value, *none, pairs.bits, packing.width, False)
 
 
 #: How the entries of linear scorers are laid out, by what they say of themselves (``Scorer.fused``).
