@@ -55,6 +55,7 @@ class Fused:
     entries: Unrolled
     places: Places
     known: Known
+    whole: bool  # batch gradients too: those of columns of numbers are faster by products of matrices
 
     def total(self, theta: Float, *, variances: bool = False) -> tuple[float, Callable[[Float], None]]:
         """The loss of all sequences, and a function that adds its gradient (or curvature) to a vector."""
@@ -209,7 +210,7 @@ def fuse(problem: Problem) -> Fused | None:
     if places is None:
         return None
     entries = LAYOUTS[kind](problem.batch, packing)
-    return None if entries is None else Fused(problem, packing, entries, places, known_of(problem))
+    return None if entries is None else Fused(problem, packing, entries, places, known_of(problem), kind == "pairs")
 
 
 def places_of(

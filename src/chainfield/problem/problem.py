@@ -128,7 +128,7 @@ class Problem:
 
         counted = theta if self.penalised is None else self.penalised * theta
         gradient = (2.0 * self.l2) * counted
-        if self.fused is not None:
+        if self.fused is not None and self.fused.whole:
             total, add = self.fused.total(theta)
             add(gradient)
         else:
@@ -155,7 +155,7 @@ class Problem:
             return 0.0, diagonal
 
         diagonal = np.zeros(self.n_parameters)
-        if self.fused is not None:
+        if self.fused is not None and self.fused.whole:
             self.fused.total(theta, variances=True)[1](diagonal)
         else:
             self._add(shard, diagonal)
