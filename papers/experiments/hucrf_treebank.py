@@ -15,7 +15,6 @@ TABLE = (
         "hidden units, large margin, H = 500",
         2.83,
         options={"objective": "large_margin", "hidden_units": 500} | UNITS,
-        grid={"learning_rate": (0.05, 0.1)},
     ),
     linear("linear, likelihood by SGD", options={"objective": "likelihood", "trainer": "averaged"} | PASSES),
     hidden(
@@ -30,15 +29,14 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     protocol="Ten random folds of sentences, 9 for training and 1 for testing, mean error of words. Words, prefixes "
     "and suffixes of four characters, and four lexical flags, each of the word and its two neighbours; 12 passes, "
-    "averaged after a third of them. The step of large margin is chosen in each fold on a ninth of its "
-    "training part; seeds are the folds.",
+    "averaged after a third of them. All steps are the library's defaults; seeds are the folds.",
     differences=(
         "The freely available sample of 3,914 sentences (94,084 words), a twentieth of the paper's 74,029 sentences: "
         "its figures are for orientation, what can be compared is the gap between linear and hidden-unit CRFs.",
         "Ten folds in place of one random division, 12 passes in place of 100, 500 or 100 units in place of 1,000.",
         "First order only: 45 labels make 2,025 states in second order.",
         "The published figures are those of the best training; the paper does not say which figure belongs to which.",
-        "The range of steps was found by trials on fold 1, which is a test fold here too.",
+        "With steps of 0.05 or 0.1, chosen in each fold, large margin with hidden units had given 4.20 %.",
     ),
     subset="600 training sentences, one fold, 20 units, two settings",
     run=run_table(TABLE, read_treebank, "tagging error %"),
