@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -384,7 +385,9 @@ def test_ctrl_c_keeps_the_best_model(tmp_path: Path) -> None:
     data = files("chainfield.data") / "demo" / "snips.train.conll.xz"
     # Steps go on for ever: however late the signal comes, training is under way.
     endless = ("--trainer", "sgd", "--max-iter", 1_000_000, "--tol", 1e-300)
-    with start("train", data, model, "--scheme", "bio", *endless) as process:
+    # A shell ignores the signal in what it runs in the background, and children inherit that.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with start("train", data, model, "--scheme", "bio", *endless, preexec_fn=heed) as process:
         assert process.stderr is not None
         for line in process.stderr:
             if line.startswith("   1  objective"):
