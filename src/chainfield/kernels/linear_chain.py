@@ -16,7 +16,7 @@ from .contrast import add_expected, contrast
 from .jit import inner, kernel, maker, part
 from .sum import make_work, prepare_edges
 from .unrolled import announce_pairs, gather_unrolled, scatter_unrolled
-from .vector import LANES, any_of, fma, get, load, load_part, mul, put, splat, store, store_part
+from .vector import LANES, any_of, fma, get, load, load_part, mul, put, some_of, splat, store, store_part
 
 # θ is a factor times what is stored, so that shrinking all of it is one multiplication; folded in below this.
 SMALLEST_FACTOR = 1e-6
@@ -283,9 +283,7 @@ def walk(
             exchange(kept, at, n, s, n_rows, width, d_nodes, d_edges)
         wrong = not use_max
         if use_max:
-            wrong = any_of(d_nodes, np.int64(0), n * width)
-            for e in range(n_edges if moving else 0):
-                wrong = wrong or get(d_edges, e) != 0.0
+            wrong = any_of(d_nodes, np.int64(0), n * width) or some_of(d_edges, n_edges if moving else 0)
         sum_groups(places.group_of, n_rows, n, width, d_nodes)
         if variances:
             for i in range(0, n * width, LANES):

@@ -15,11 +15,11 @@ import numpy as np
 from .bundles import aligned, padded, spread
 from .contrast import contrast
 from .hidden_units import pack, pull_units, score_units, side_by_side
-from .jit import inner, kernel, maker, part
+from .jit import kernel, maker, part
 from .linear_chain import move_edges, read_edges
 from .sum import make_work, prepare_edges
 from .unit_inputs import add_row, gather_units, move_dense, scatter_units
-from .vector import LANES, any_of, get, put, splat, store
+from .vector import LANES, any_of, get, put, some_of, splat, store
 
 
 class Inputs(NamedTuple):
@@ -44,15 +44,6 @@ class Layout(NamedTuple):
     unit_pace: float
     output_pace: float
     row_pace: float
-
-
-@inner
-def some_of(values: Any, n: int) -> bool:
-    """Whether any of the first n numbers is not 0."""
-    found = False
-    for i in range(n):
-        found = found or get(values, i) != 0.0
-    return found
 
 
 @maker

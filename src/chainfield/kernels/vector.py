@@ -427,3 +427,12 @@ def any_of(values: Any, at: int, width: int) -> bool:
         value = load(values, at + c)
         squares = fma(value, value, squares)
     return total(squares) != 0.0
+
+
+@inner
+def some_of(values: Any, n: int) -> bool:
+    """The same for the first n numbers, however many."""
+    found = False
+    for i in range(n):
+        found = found or get(values, i) != 0.0
+    return found

@@ -188,7 +188,9 @@ class ChainEstimator(SequenceModel):
         material = with_pairs(material, space, all_features=self.all_features, share_labels=self.share_labels)
         chain = self._chain(material, space)
         seen = batch.n_sequences + (self.n_sequences_seen_ if options.partial and previous is not None else 0)
-        problem = self._problem(task, chain, material, objective, sample_weight, batch.n_sequences / seen)
+        penalty_share = batch.n_sequences / seen
+        problem = self._problem(task, chain, material, objective, sample_weight, penalty_share)
+        problem = self._tailored(problem, penalty_share)
         seed = seed_of(self.random_state)
 
         def start(number: int) -> Float:
@@ -244,6 +246,10 @@ class ChainEstimator(SequenceModel):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _tailored(self, problem: Problem, penalty_share: float) -> Problem:
+        """The problem, with what only its chain tells."""
+        return problem
 
     def _adjusted(self, trainer: Trainer[Any], problem: Problem) -> Trainer[Any]:
         """The trainer, once the data are known."""

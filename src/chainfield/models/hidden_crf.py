@@ -17,7 +17,6 @@ from chainfield.potentials import How
 from chainfield.problem import Problem
 from chainfield.scorers import Anchored, Boundary, Chain, LowRankTransition, Scorer, Transition
 from chainfield.states import StateSpace
-from chainfield.tasks import Task
 from chainfield.trainers import EM, SGD, Trainer, calibrate
 
 from .aligning import Aligning
@@ -176,17 +175,8 @@ class HiddenCRF(Aligning, ChainClassifier):
             return super()._trainer(objective, partial)
         return self._named_trainer("sgd", objective, partial, average_from=1, batch_size=BATCH_SIZE)
 
-    def _problem(
-        self,
-        task: Task,
-        chain: Chain,
-        material: Material,
-        objective: Objective,
-        sample_weight: Any,
-        penalty_share: float,
-    ) -> Problem:
-        problem = super()._problem(task, chain, material, objective, sample_weight, penalty_share)
-        if self.l2 is not None or not objective.smooth or not starts_from_hmm(chain):
+    def _tailored(self, problem: Problem, penalty_share: float) -> Problem:
+        if self.l2 is not None or not problem.objective.smooth or not starts_from_hmm(problem.chain):
             return problem
         return replace(problem, l2=penalty_share * ANCHORED_L2)
 

@@ -18,7 +18,6 @@ from chainfield.potentials import How
 from chainfield.problem import Problem
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace
-from chainfield.tasks import Task
 from chainfield.trainers import EBW, EM, TRAINERS, Trainer
 
 from .aligning import Aligning
@@ -210,19 +209,10 @@ class HMMClassifier(Aligning, ChainClassifier):
         start = Start(self.n_components, self.init, em, seed_of(self.random_state), count_jobs(self.n_jobs))
         return likely_start(chain, material, np.ones(material.batch.n_sequences), start)
 
-    def _problem(
-        self,
-        task: Task,
-        chain: Chain,
-        material: Material,
-        objective: Objective,
-        sample_weight: Any,
-        penalty_share: float,
-    ) -> Problem:
-        problem = super()._problem(task, chain, material, objective, sample_weight, penalty_share)
+    def _tailored(self, problem: Problem, penalty_share: float) -> Problem:
         if self.trainer in OWN_TRAINERS or self.constraints == "free":
             return problem
-        return replace(problem, project=renormaliser(*unanchored(chain), ends=self.ends))
+        return replace(problem, project=renormaliser(*unanchored(problem.chain), ends=self.ends))
 
     def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Classifier:
         return super()._make(features, task, *released(chain, theta), how)
