@@ -13,11 +13,11 @@ from pathlib import Path
 def pytest_configure(config):
     spec = find_spec("chainfield")
     folder = Path(spec.origin).parent / "kernels"
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))).hexdigest()
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py")))).hexdigest()
     mark = folder / "__pycache__" / "sources.sha256"
     if mark.exists() and mark.read_text() == digest:
         return
-    for path in (folder / "__pycache__").glob("*.nb[ic]"):
+    for path in folder.rglob("*.nb[ic]"):
         path.unlink(missing_ok=True)
     mark.parent.mkdir(exist_ok=True)
     mark.write_text(digest)

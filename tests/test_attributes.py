@@ -11,7 +11,7 @@ from chainfield.data.strings import StringTable, pieces_of
 from chainfield.errors import DataError
 from chainfield.features import NamedFeatures
 from chainfield.features.attributes import attributes, sequence_attributes
-from chainfield.features.records import as_records
+from chainfield.features.dict_columns import as_records
 
 # CRFsuite cuts names at a NUL character, being written in C; here it is a character like any other.
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4)

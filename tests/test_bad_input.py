@@ -9,14 +9,7 @@ import pytest
 from scipy import sparse
 
 from chainfield import LinearCRF
-from chainfield.errors import (
-    ChainfieldError,
-    ConfigError,
-    DataError,
-    DivergenceError,
-    ModelFileError,
-    NoPathError,
-)
+from chainfield.errors import ChainfieldError, ConfigError, DataError, DivergenceError, ModelFileError, NoPathError
 
 X = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}], [{"w": "a"}, {"w": "c"}, {"w": "b"}]]
 Y = [["O", "B-X"], ["O"], ["B-X", "I-X", "O"]]

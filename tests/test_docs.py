@@ -10,6 +10,7 @@ import re
 import shlex
 import subprocess
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -20,6 +21,7 @@ from scipy import sparse
 import chainfield.models
 import chainfield.trainers
 from chainfield.commands.main import COMMANDS, group
+from chainfield.errors import ConfigError
 from chainfield.features.transform import TRANSFORM_NAMES
 from test_commands import corpus_text, run
 
@@ -83,9 +85,15 @@ def prepare(folder: Path) -> None:
     (folder / "test.txt").write_text(corpus_text("test", 50, 100), encoding="utf-8")
 
 
-def needs_torch(page: Path) -> bool:
-    """A page says so by the extra that it asks the reader to install."""
-    return "chainfield[torch]" in page.read_text(encoding="utf-8") and page.name != "models.md"
+@contextlib.contextmanager
+def skipped_without_extra() -> Iterator[None]:
+    """What needs an extra is skipped where the extra is missing: the library's own message says so."""
+    try:
+        yield
+    except (ConfigError, ImportError) as error:
+        if "pip install 'chainfield[" in str(error) or getattr(error, "name", None) in ("torch", "matplotlib"):
+            pytest.skip(str(error))
+        raise
 
 
 RUNNING = [page for page in PAGES if any(block.language in ("python", "console") for block in blocks(page))]
@@ -93,14 +101,12 @@ RUNNING = [page for page in PAGES if any(block.language in ("python", "console")
 
 @pytest.mark.parametrize("page", RUNNING, ids=page_name)
 def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if needs_torch(page):
-        pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     prepare(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks(page):
         if block.language == "python":
-            with contextlib.redirect_stdout(None):
+            with contextlib.redirect_stdout(None), skipped_without_extra():
                 execute(page, block, namespace)
         elif block.language == "console":
             for command in commands(block):
@@ -134,6 +140,17 @@ def test_index_names_every_page() -> None:
 def test_readme_begins_with_two_commands() -> None:
     shells = [block.text.strip() for block in blocks(ROOT / "README.md") if block.language == "sh"]
     assert shells == ["pip install . && chainfield demo", "pip install -e '.[test]' && pytest"]
+
+
+def test_ci_runs_the_commands_of_the_readme() -> None:
+    """`.ci/run` takes both commands from the README, so that they cannot drift apart."""
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    found = subprocess.run(["bash", "-c", f"{script.split('# -- run')[0]}\nprintf '%s\\n' \"${{commands[@]}}\""],
+                           cwd=ROOT, capture_output=True, text=True, check=True)  # fmt: skip
+    shells = [block.text.strip() for block in blocks(ROOT / "README.md") if block.language == "sh"]
+    assert found.stdout.splitlines() == shells
+    assert 'eval "${commands[0]}"' in script
+    assert 'eval "${commands[1]}"' in script
 
 
 def rows(section: str) -> list[list[str]]:

@@ -126,7 +126,7 @@ def test_exponential_functions_fit_the_shares_of_known_words():
 
 
 def test_the_exponential_scorers_way_back(monkeypatch):
-    monkeypatch.setattr("chainfield.scorers.unseen.LEAST", 1e-300)  # no label is left out
+    monkeypatch.setattr("chainfield.models.empirical.unseen.LEAST", 1e-300)  # no label is left out
     X, Y = draw_corpus(np.random.default_rng(3), 30)
     X, Y = [*X, ["w9"]], [*Y, ["L1"]]  # a rare word
     fitted = EmpiricalCRF("exponential", counted="tokens").fit(X, Y).tagger_
@@ -313,7 +313,7 @@ def test_sample_weights_are_repetitions():
 def test_chunks_of_a_stream_do_not_matter(monkeypatch):
     X, Y = draw_corpus(np.random.default_rng(6), 80)
     whole = EmpiricalCRF().fit(X, Y)
-    monkeypatch.setattr("chainfield.models.empirical_crf.CHUNK", 3)
+    monkeypatch.setattr("chainfield.models.empirical.empirical_crf.CHUNK", 3)
     same(EmpiricalCRF().fit_stream(zip(X, Y, strict=True)), whole, X)
     same(EmpiricalCRF(template=CONTEXT).fit_stream(zip(X, Y, strict=True)), EmpiricalCRF(template=CONTEXT).fit(X, Y), X)
 
@@ -434,7 +434,7 @@ def test_streams_whose_labels_break_the_rules_are_refused(monkeypatch):
     stream = [(["a", "b"], ["O", "I-X"]), (["a"], ["B-X"])]
     with pytest.raises(NoPathError, match=r"Sequence 0 .* at position 1, 'I-X' cannot follow 'O'; correct the labels"):
         EmpiricalCRF(scheme="bio").fit_stream(stream)
-    monkeypatch.setattr("chainfield.models.empirical_crf.CHUNK", 1)
+    monkeypatch.setattr("chainfield.models.empirical.empirical_crf.CHUNK", 1)
     with pytest.raises(DataError, match="'I-X' cannot follow 'O', but does so 1 times; correct the labels"):
         EmpiricalCRF(scheme="bio").fit_stream(stream)
     assert EmpiricalCRF(scheme="auto").fit_stream([(["a", "b"], ["B-X", "I-X"]), (["a"], ["O"])]).scheme_ == "iob2"

@@ -12,19 +12,25 @@ from sklearn.base import clone
 import chainfield
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.batch import Batch
-from chainfield.generative import HMM, expected_counts, renormaliser
-from chainfield.generative.counts import Counts
-from chainfield.generative.starting import cluster, split
 from chainfield.inference import class_scores
 from chainfield.models import HiddenCRF, HMMClassifier
-from chainfield.models.moments import in_moments
-from chainfield.objectives import Contrast, Flattened, JointLikelihood, Targets, objective_named
+from chainfield.models.hmm.chains import in_moments
+from chainfield.models.hmm.ebw import EBW
+from chainfield.models.hmm.em import EM
+from chainfield.models.hmm.expectations import Counts, expected_counts
+from chainfield.models.hmm.flattened import Flattened
+from chainfield.models.hmm.hmm import HMM
+from chainfield.models.hmm.joint import JointLikelihood
+from chainfield.models.hmm.mixture import GaussianMixture
+from chainfield.models.hmm.renormalising import renormaliser
+from chainfield.models.hmm.starting import cluster, split
+from chainfield.objectives import Contrast, Targets, objective_named
 from chainfield.potentials import Clamp
 from chainfield.problem import Problem
-from chainfield.scorers import Boundary, Chain, GaussianMixture, Transition
+from chainfield.scorers import Boundary, Chain, Transition
 from chainfield.states import class_blocks, left_to_right, one_per_label, partitioned, topology
 from chainfield.tasks import Classifying
-from chainfield.trainers import EBW, EM, LBFGS, SGD, Adam, RProp, begin, run
+from chainfield.trainers import LBFGS, SGD, Adam, RProp, begin, run
 from support import enumeration
 
 

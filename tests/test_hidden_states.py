@@ -9,8 +9,8 @@ import pytest
 
 from chainfield import LinearCRF
 from chainfield.errors import ConfigError
-from chainfield.fitted import hidden_states, state_path
-from chainfield.fitted.ordering import block_order
+from chainfield.inspection.ordering import block_order
+from chainfield.inspection.states import hidden_states, state_path
 from chainfield.models import ChainClassifier, ChainTagger
 from chainfield.models.compose import linear_emissions, transitions
 from chainfield.scorers import Chain, low_rank

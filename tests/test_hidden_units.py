@@ -15,8 +15,8 @@ from chainfield import HiddenUnitCRF, LinearCRF
 from chainfield.errors import ConfigError, DataError, DataWarning, DivergenceError
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
-from chainfield.models.hidden_unit_crf import calming
-from chainfield.models.pretraining import frames_problem
+from chainfield.models.hidden_units.hidden_unit_crf import calming
+from chainfield.models.hidden_units.pretraining import frames_problem
 from chainfield.problem import OnlinePass
 from chainfield.scorers import Boundary, Chain, HiddenUnits, Transition
 from chainfield.states import one_per_label

@@ -174,7 +174,7 @@ def test_the_kernel_walks_as_the_parts_do(emission, space, objective, labelling)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_path_with_known_labels_needs_their_states_alone(order, seed):
     """A search along the edges that leave allowed states, against Viterbi with -inf everywhere else; ties included."""
-    from chainfield.kernels.narrow_max import best_known_path, make_search
+    from chainfield.kernels.chain.clamped_max import best_known_path, make_search
 
     rng = np.random.default_rng(seed)
     space = partitioned([2, 1, 3, 2])

@@ -18,15 +18,7 @@ from seqeval.scheme import IOB2, IOBES
 from sklearn.metrics import precision_recall_fscore_support
 
 from chainfield.errors import ConfigError, DataError
-from chainfield.metrics import (
-    Score,
-    conlleval_text,
-    evaluate,
-    has_spans,
-    sequence_accuracy,
-    span_f1,
-    token_accuracy,
-)
+from chainfield.metrics import Score, conlleval_text, evaluate, has_spans, sequence_accuracy, span_f1, token_accuracy
 
 GOLD = [
     ["B-NP", "I-NP", "O", "B-VP"],

@@ -7,14 +7,7 @@ import pytest
 from scipy import stats
 
 from chainfield.errors import ConfigError, DataError
-from chainfield.metrics import (
-    bootstrap_interval,
-    mcnemar,
-    paired_bootstrap,
-    sequence_accuracy,
-    span_f1,
-    token_accuracy,
-)
+from chainfield.metrics import bootstrap_interval, mcnemar, paired_bootstrap, sequence_accuracy, span_f1, token_accuracy
 
 METRICS = {"span_f1": span_f1, "token_accuracy": token_accuracy, "sequence_accuracy": sequence_accuracy}
 LABELS = np.array(["O", "B-X", "I-X", "B-Y", "I-Y"])

@@ -12,17 +12,18 @@ torch = pytest.importorskip("torch")
 import chainfield  # noqa: E402
 from chainfield import NeuralCRF  # noqa: E402
 from chainfield.errors import ConfigError, DataError, ModelFileError  # noqa: E402
-from chainfield.features.vectors import read_vectors  # noqa: E402
-from chainfield.features.words import WordFeatures  # noqa: E402
 from chainfield.inference import log_partition  # noqa: E402
-from chainfield.models.neural_training import of_similar_length  # noqa: E402
-from chainfield.models.row_adam import RowAdam  # noqa: E402
+from chainfield.models.neural import char_lstm as spelling  # noqa: E402
+from chainfield.models.neural.row_adam import RowAdam  # noqa: E402
+from chainfield.models.neural.scorer import Neural  # noqa: E402
+from chainfield.models.neural.training import of_similar_length  # noqa: E402
+from chainfield.models.neural.vectors import read_vectors  # noqa: E402
+from chainfield.models.neural.word_features import WordFeatures  # noqa: E402
 from chainfield.objectives import Targets, objective_named  # noqa: E402
 from chainfield.problem import Problem  # noqa: E402
-from chainfield.scorers import Boundary, Chain, Neural, Transition, low_rank  # noqa: E402
+from chainfield.scorers import Boundary, Chain, Transition, low_rank  # noqa: E402
 from chainfield.states import partitioned  # noqa: E402
 from chainfield.tasks import Tagging  # noqa: E402
-from chainfield.torch import spelling  # noqa: E402
 from test_commands import run  # noqa: E402
 
 SMALL = {"word_dim": 6, "char_dim": 4, "char_hidden": 3, "hidden": 8, "context_hidden": 5, "n_jobs": 1}

@@ -10,9 +10,15 @@ import pytest
 from chainfield.errors import ConfigError, ModelFileError
 from chainfield.features.numbers import DenseFeatures
 from chainfield.files.model import load_tagger, save_model
-from chainfield.fitted import Tagger, explain
+from chainfield.fitted import Tagger
 from chainfield.fitted.names import feature_weights, transition_weights
 from chainfield.inference import viterbi
+from chainfield.inspection.explanation import explain
+from chainfield.models.empirical.known_words import Words
+from chainfield.models.empirical.unseen import UnseenAverage, UnseenExponential
+from chainfield.models.empirical.word_rates import WordRates
+from chainfield.models.hmm.mixture import GaussianMixture
+from chainfield.models.neural.scorer import Neural
 from chainfield.objectives import Targets, objective_named
 from chainfield.problem import Problem
 from chainfield.scorers import (
@@ -21,18 +27,12 @@ from chainfield.scorers import (
     Chain,
     DenseLinear,
     EdgeFeatures,
-    GaussianMixture,
     HiddenUnits,
     LowRankTransition,
-    Neural,
     Origin,
     Scorer,
     SparseLinear,
     Transition,
-    UnseenAverage,
-    UnseenExponential,
-    WordRates,
-    Words,
     all_pairs,
     arrange,
     register,

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from chainfield.errors import ConfigError, DataError
 from chainfield.features import parse_template
-from chainfield.statistics import Pair, features_with_labels, heat_map, label_pairs, word_pairs, words_with_labels
+from chainfield.plots.heat_map import heat_map
+from chainfield.statistics import Pair, features_with_labels, label_pairs, word_pairs, words_with_labels
 from chainfield.statistics.association import associate
 
 events = st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=1, max_size=40)

@@ -7,8 +7,8 @@ import pytest
 
 from chainfield.inference import summing
 from chainfield.inference.summing import sum_all
-from chainfield.kernels.narrow import narrow_sum
-from chainfield.kernels.products import sum_by_products
+from chainfield.kernels.chain.clamped import narrow_sum
+from chainfield.kernels.chain.products import sum_by_products
 from chainfield.potentials import Potentials, clamp_labels
 from chainfield.states import one_per_label, partitioned, restrict
 from chainfield.states.rules import forbid

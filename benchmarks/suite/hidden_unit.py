@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from chainfield.models.hidden_unit_crf import HiddenUnitCRF
+from chainfield.models.hidden_units.hidden_unit_crf import HiddenUnitCRF
 from chainfield.problem import OnlinePass, Problem
 
 from .engine import begin_watched

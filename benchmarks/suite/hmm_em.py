@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from chainfield.features.batch import Batch
-from chainfield.generative import HMM
-from chainfield.objectives import JointLikelihood, Targets
+from chainfield.models.hmm.em import EM
+from chainfield.models.hmm.hmm import HMM
+from chainfield.models.hmm.joint import JointLikelihood
+from chainfield.models.hmm.mixture import GaussianMixture
+from chainfield.objectives import Targets
 from chainfield.potentials import Clamp
 from chainfield.problem import Problem
-from chainfield.scorers import Boundary, Chain, GaussianMixture, Transition
+from chainfield.scorers import Boundary, Chain, Transition
 from chainfield.states import partitioned
-from chainfield.trainers import EM, begin
+from chainfield.trainers import begin
 from chainfield.trainers import run as train
 
 from .measure import Measurements, Options, alternate

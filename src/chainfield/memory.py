@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from chainfield.errors import ConfigError
+from .errors import ConfigError
 
 
 def physical_memory() -> int | None:

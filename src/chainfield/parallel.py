@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from chainfield.errors import ConfigError
+from .errors import ConfigError
 
 _lock = threading.Lock()
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from chainfield.errors import ConfigError
+from .errors import ConfigError
 
 # Rules and splits are pure functions of label names, of which there are few: each pair is worked out once.
 _CACHE = 1 << 16

@@ -12,6 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from chainfield.features.batch import Batch, Sparse
+from chainfield.models.hmm.gaussians import Gaussians
+from chainfield.models.hmm.mixture import GaussianMixture
 from chainfield.objectives import LocalLikelihood, Piecewise, PseudoLikelihood, Targets, objective_named
 from chainfield.potentials import Clamp, Potentials, clamp_labels, clamp_sets
 from chainfield.problem import Problem
@@ -20,8 +22,6 @@ from chainfield.scorers import (
     Chain,
     DenseLinear,
     EdgeFeatures,
-    GaussianMixture,
-    Gaussians,
     HiddenUnits,
     LowRankTransition,
     Scorer,

@@ -6,11 +6,10 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DataError
 
-Float = NDArray[np.float64]
 FRAME = 0.025  # seconds that a frame looks at
 HOP = 0.010  # seconds from frame to frame
 N_CEPSTRA, N_MELS = 13, 26

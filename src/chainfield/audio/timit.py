@@ -6,15 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
+from chainfield.arrays import Float
 from chainfield.errors import DataError
 
 from .mfcc import HOP, mfcc, normalise, read_audio
 from .phones import fold_48
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,8 @@ import click
 from chainfield.errors import ConfigError
 
 if TYPE_CHECKING:
-    from chainfield.fitted import HiddenState, HiddenStates
     from chainfield.fitted.tagger import Tagger
+    from chainfield.inspection.states import HiddenState, HiddenStates
 
 
 def show_states(
@@ -27,7 +27,7 @@ def show_states(
 ) -> None:
     """The tokens of each state, or the states along one sentence; as a table, as JSON, or as a picture."""
     from chainfield.data import read_columns
-    from chainfield.fitted import hidden_states, state_path
+    from chainfield.inspection.states import hidden_states, state_path
 
     from .tag import input_rows
 

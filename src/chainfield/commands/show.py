@@ -100,7 +100,7 @@ def _tables(
 ) -> None:
     from rich.table import Table
 
-    from chainfield.fitted.units import has_units, portraits
+    from chainfield.inspection.units import has_units, portraits
 
     from .tables import console
 

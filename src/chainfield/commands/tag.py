@@ -127,7 +127,8 @@ def input_rows(sentence: Sentence, tagger: Tagger, about: dict[str, Any]) -> lis
 
 def _label_column(n: int, source: str, line: int, tagger: Tagger, about: dict[str, Any]) -> int | None:
     """Which of n columns the model does not read; None: it reads all."""
-    from chainfield.features import TemplateFeatures, WordFeatures
+    from chainfield.features import TemplateFeatures
+    from chainfield.models.neural.word_features import WordFeatures
 
     features = tagger.features
     if not isinstance(features, TemplateFeatures | WordFeatures):

@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from chainfield.data.coded import CodedRows, encode_columns
-from chainfield.data.columns import Sentence, SentenceReader, read_columns
-from chainfield.data.corpus import apart, split_label
-from chainfield.data.grid import BOM, cut_rows, is_utf8_file
-from chainfield.data.opening import Readable, open_bytes, source_name, undecodable
+from .coded import CodedRows, encode_columns
+from .columns import Sentence, SentenceReader, read_columns
+from .corpus import apart, split_label
+from .grid import BOM, cut_rows, is_utf8_file
+from .opening import Readable, open_bytes, source_name, undecodable
 
 BYTES = 1 << 23  # of a block
 SENTENCES = 1 << 14  # the same where bytes are not to be had

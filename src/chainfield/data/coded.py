@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
+from chainfield.arrays import Int, Int32
+
 Row = tuple[str, ...]
 
 SEQUENCES = 1024  # whose strings are made at a time
@@ -23,7 +22,7 @@ class CodedRows(Sequence[list[Row]]):
     appearance.
     """
 
-    def __init__(self, offsets: Int64, codes: Int32, values: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, offsets: Int, codes: Int32, values: Sequence[Sequence[Any]]) -> None:
         self.offsets = offsets
         self.codes = codes
         self.values = list(values)
@@ -66,7 +65,7 @@ class CodedRows(Sequence[list[Row]]):
             raise IndexError(f"There is no sequence {which}; there are {n}.")
         return self._rows(int(self.offsets[which % n]), int(self.offsets[which % n + 1]))
 
-    def _chosen(self, sequences: Int64) -> CodedRows:
+    def _chosen(self, sequences: Int) -> CodedRows:
         lengths = np.diff(self.offsets)[sequences]
         ends = np.cumsum(lengths)
         positions = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
@@ -112,7 +111,7 @@ class CodedRows(Sequence[list[Row]]):
         return numbers, fresh
 
 
-def encode_columns(columns: Sequence[Sequence[Any]], offsets: Int64) -> CodedRows:
+def encode_columns(columns: Sequence[Sequence[Any]], offsets: Int) -> CodedRows:
     """Columns of strings, coded."""
     codes, values = np.empty((len(columns), int(offsets[-1])), np.int32), []
     for row, column in zip(codes, columns, strict=True):

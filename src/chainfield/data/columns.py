@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from chainfield.data.opening import Readable, line_runs_of
 from chainfield.errors import ConfigError, DataError
+
+from .opening import Readable, line_runs_of
 
 _DOCSTART = "-DOCSTART-"
 # Tokens may hold no-break and other Unicode spaces: only these two separate cells or make a line blank.

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from chainfield.data.coded import CodedRows
-from chainfield.data.columns import Sentence, read_columns
-from chainfield.data.grid import read_grid
-from chainfield.data.opening import Readable, source_name
 from chainfield.errors import DataError
+
+from .coded import CodedRows
+from .columns import Sentence, read_columns
+from .grid import read_grid
+from .opening import Readable, source_name
 
 
 @dataclass(frozen=True)

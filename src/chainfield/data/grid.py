@@ -8,11 +8,12 @@ from os import PathLike
 from typing import TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.data.coded import CodedRows
-from chainfield.data.opening import Readable, read_bytes
-from chainfield.data.strings import Pieces, StringTable, padded_buffer
+from chainfield.arrays import Int
+
+from .coded import CodedRows
+from .opening import Readable, read_bytes
+from .strings import Pieces, StringTable, padded_buffer
 
 BOM = codecs.BOM_UTF8
 _DOCSTART = b"-DOCSTART-"
@@ -60,9 +61,9 @@ def cut_rows(
 
 def cut_text(
     whole: bytes, between: str | None, n_columns: int, comments: bool, skip_docstart: bool
-) -> tuple[CodedRows, NDArray[np.int64]] | None:
+) -> tuple[CodedRows, Int] | None:
     """The rows of lines among which no -DOCSTART- is to be skipped, and where the last cell of each row ends."""
-    from chainfield.kernels.columns import cut_cells
+    from chainfield.kernels.text.columns import cut_cells
 
     if (between is not None and len(between.encode()) != 1) or b"\r" in whole or not _is_text(whole):
         return None

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.data.coded import CodedRows
-from chainfield.data.columns import Sentence, SentenceReader
-from chainfield.data.grid import BOM, cut_text
-from chainfield.data.opening import undecodable
-from chainfield.data.strings import padded_buffer
+from chainfield.arrays import Int, Int32
+
+from .coded import CodedRows
+from .columns import Sentence, SentenceReader
+from .grid import BOM, cut_text
+from .opening import undecodable
+from .strings import padded_buffer
 
 _BLANK = b"\n\n"
 
@@ -27,14 +28,14 @@ class Passage:
 
     text: bytes
     rows: CodedRows
-    row_ends: NDArray[np.int64]
+    row_ends: Int
     separator: str  # of a cell that is added
     source: str
     line: int  # number of its first row's line
 
-    def with_cells(self, cells: NDArray[np.int32], names: Sequence[str]) -> bytes:
+    def with_cells(self, cells: Int32, names: Sequence[str]) -> bytes:
         """The text with one more cell in every row: names[cells[i]] in row i."""
-        from chainfield.kernels.columns import append_cells
+        from chainfield.kernels.text.columns import append_cells
 
         encoded = [name.encode() for name in names]
         first = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)

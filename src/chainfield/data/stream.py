@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Literal
 
-from chainfield.data.blocks import Block, read_blocks
-from chainfield.data.columns import read_columns
-from chainfield.data.corpus import split_label
-from chainfield.data.opening import Readable, source_name
 from chainfield.errors import DataError
+
+from .blocks import Block, read_blocks
+from .columns import read_columns
+from .corpus import split_label
+from .opening import Readable, source_name
 
 Labelled = tuple[tuple[tuple[str, ...], ...], tuple[str | None, ...]]
 

@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bytes, Int, Int32
 from chainfield.parallel import ordered_map
-
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
 
 CHUNK = 1 << 15  # texts that a thread looks up at a time
 MARK = "\0"
@@ -25,8 +21,8 @@ class Pieces:
     """Texts as pieces of one buffer of UTF-8: piece i is buffer[starts[i]:ends[i]]."""
 
     buffer: Bytes
-    starts: Int64
-    ends: Int64
+    starts: Int
+    ends: Int
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -98,7 +94,7 @@ class StringTable:
 
     def add(self, pieces: Pieces) -> Int32:
         """The number of each piece; new texts get the next ones."""
-        from chainfield.kernels.strings import intern
+        from chainfield.kernels.text.strings import intern
 
         numbers = np.empty(len(pieces), np.int32)
         at = 0
@@ -112,7 +108,7 @@ class StringTable:
 
     def find(self, pieces: Pieces, n_jobs: int = 1) -> Int32:
         """The number of each piece, -1 for unknown texts."""
-        from chainfield.kernels.strings import look_up
+        from chainfield.kernels.text.strings import look_up
 
         numbers = np.empty(len(pieces), np.int32)
 
@@ -137,7 +133,7 @@ class StringTable:
 
     def _grow(self, size: int) -> None:
         """Make room for as many texts again, and for one of this size."""
-        from chainfield.kernels.strings import rebuild
+        from chainfield.kernels.text.strings import rebuild
 
         room = max(1024, 2 * self._n)  # texts; a place for each, and half as many again
         pool = np.zeros(max(4096, 2 * (int(self._first[self._n]) + size + PADDING)), np.uint8)

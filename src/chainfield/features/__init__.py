@@ -1,5 +1,7 @@
 """Features: from the user's sequences to numbers, and the templates that describe them."""
 
+from chainfield.lazy import Registry
+
 from .batch import Batch, Sparse
 from .columns_map import TemplateFeatures
 from .map import FeatureMap
@@ -8,9 +10,13 @@ from .numbers import DenseFeatures, SparseFeatures
 from .spelling import lafferty_template, spelling_template
 from .template import Template, TemplateSet, load_template, parse_template
 from .text import text_template
-from .words import WordFeatures
+
+#: Feature maps that a model file may name, by their kinds.
+MAPS: Registry[FeatureMap] = Registry()
+MAPS.update({m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures)})
 
 __all__ = [
+    "MAPS",
     "Batch",
     "DenseFeatures",
     "FeatureMap",
@@ -20,7 +26,6 @@ __all__ = [
     "Template",
     "TemplateFeatures",
     "TemplateSet",
-    "WordFeatures",
     "lafferty_template",
     "load_template",
     "parse_template",

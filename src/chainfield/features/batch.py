@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import DataError
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +15,7 @@ class Sparse:
     """A ragged list of features at each position: ids and, unless all are 1, their values."""
 
     indptr: Int  # (N+1,) position t has entries indptr[t]:indptr[t+1] of indices and values
-    indices: NDArray[np.int32]
+    indices: Int32
     values: Float | None
     n_features: int
 
@@ -44,9 +41,9 @@ class Sparse:
 class Tokens:
     """Words by their numbers and characters. Every distinct word (a *type*, M of them) is described once."""
 
-    index: NDArray[np.int32]  # (N,) the type of each position
-    word: NDArray[np.int32]  # (M,) its number in the vocabulary
-    chars: NDArray[np.int32]  # the numbers of its characters, all types end to end
+    index: Int32  # (N,) the type of each position
+    word: Int32  # (M,) its number in the vocabulary
+    chars: Int32  # the numbers of its characters, all types end to end
     bounds: Int  # (M+1,) type i has the characters bounds[i]:bounds[i+1]
 
     def at(self, positions: Int | slice) -> Tokens:

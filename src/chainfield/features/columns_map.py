@@ -8,18 +8,17 @@ from operator import itemgetter
 from typing import Any, ClassVar, cast, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Int, Int32
 from chainfield.data.coded import CodedRows, encode_columns
 from chainfield.errors import DataError
-from chainfield.features.batch import Batch, Sparse
-from chainfield.features.keys import KeyTable, Texts
-from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
-from chainfield.features.program import compile_templates
-from chainfield.features.slot import Dialect
-from chainfield.features.template import TemplateSet, parse_template
 
-Int32 = NDArray[np.int32]
+from .batch import Batch, Sparse
+from .keys import KeyTable, Texts
+from .map import FeatureMap, offsets_of, pack_strings, unpack_strings
+from .program import compile_templates
+from .slot import Dialect
+from .template import TemplateSet, parse_template
 
 
 @final
@@ -104,7 +103,7 @@ class TemplateFeatures(FeatureMap):
         self.templates.check_columns(n_columns, "X")
         self._values = [{} for _ in range(n_columns)]
 
-    def _check_row(self, row: Any, at: int, offsets: NDArray[np.int64]) -> None:
+    def _check_row(self, row: Any, at: int, offsets: Int) -> None:
         if not isinstance(row, tuple | list):
             wanted = "a string" if self.width == 1 else "a tuple of strings"
             raise DataError(f"{_place(at, offsets)}: {row!r:.40} is not a row; {wanted} is expected.")
@@ -113,7 +112,7 @@ class TemplateFeatures(FeatureMap):
                 f"{_place(at, offsets)}: there are {len(row)} columns; {self.width} are expected (labels not counted)."
             )
 
-    def _batch(self, offsets: NDArray[np.int64], node: Int32, edge: Int32) -> Batch:
+    def _batch(self, offsets: Int, node: Int32, edge: Int32) -> Batch:
         edges = _regular(edge, self.n_edge_features) if self.templates.conditioned_bigrams else None
         return Batch(offsets, sparse=_regular(node, self.n_features), edges=edges)
 
@@ -160,7 +159,7 @@ class TemplateFeatures(FeatureMap):
         return features
 
 
-def _place(at: int, offsets: NDArray[np.int64]) -> str:
+def _place(at: int, offsets: Int) -> str:
     s = int(np.searchsorted(offsets, at, side="right")) - 1
     return f"Sequence {s}, position {at - int(offsets[s])}"
 

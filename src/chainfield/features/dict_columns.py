@@ -12,12 +12,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.data.strings import Pieces, pieces_of
 
-Int64 = NDArray[np.int64]
-Float = NDArray[np.float64]
 # Groups of a few dicts cost more than walking over each.
 FEW = 8
 
@@ -26,7 +24,7 @@ FEW = 8
 class _Group:
     """Positions with the same keys; a column of values for each key: strings, or numbers."""
 
-    positions: Int64
+    positions: Int
     keys: tuple[str, ...]
     columns: list[Sequence[str] | Float]
 
@@ -52,12 +50,12 @@ class Records:
                     prefixes.append(f"{key}:")
         return pieces_of(*columns, prefixes=prefixes)
 
-    def places(self, indptr: Int64) -> Int64:
+    def places(self, indptr: Int) -> Int:
         """Where each of :meth:`pieces` belongs, position by position."""
         places = [indptr[group.positions] + j for group in self.groups for j in range(len(group.keys))]
         return np.concatenate(places) if places else np.empty(0, np.int64)
 
-    def values(self, indptr: Int64) -> Float | None:
+    def values(self, indptr: Int) -> Float | None:
         """Values of attributes, position by position; None: all are 1."""
         if not self.has_numbers:
             return None

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Bool, Int, Int32
 from chainfield.data.coded import CodedRows
-from chainfield.features.map import Arrays
-from chainfield.features.program import Program
 from chainfield.parallel import ordered_map
 
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
+from .program import Program
 
 # What a slot may read in place of a known text's number (>= 0).
 ABSENT = -1  # its transform gave None: the feature does not exist here
@@ -86,7 +83,7 @@ class KeyTable:
         """Whether a key's number is that of its feature."""
         return np.array_equal(self._number, np.arange(len(self._number)))
 
-    def learn(self, numbers: Int32, offsets: Int64, min_count: int, *, first: bool) -> Int32:
+    def learn(self, numbers: Int32, offsets: Int, min_count: int, *, first: bool) -> Int32:
         """Feature numbers (N, T); new keys become features if they are frequent enough."""
         self._prepare()
         known = n_keys = len(self._keys)
@@ -156,10 +153,10 @@ class KeyTable:
         return features.astype(np.int32, copy=False)
 
     def _run(
-        self, numbers: Int32, offsets: Int64, lo: int, hi: int, extra: Int32, n_keys: int, insert: bool, first: bool,
+        self, numbers: Int32, offsets: Int, lo: int, hi: int, extra: Int32, n_keys: int, insert: bool, first: bool,
         out: Int32,
     ) -> int:  # fmt: skip
-        from chainfield.kernels.templates import encode_templates
+        from chainfield.kernels.text.templates import encode_templates
 
         p = self.program
         return int(
@@ -204,19 +201,19 @@ class KeyTable:
         self._rehash(len(self._keys), 2 * len(self._keys) + 2)
 
     def _rehash(self, n_keys: int, size: int) -> None:
-        from chainfield.kernels.templates import rebuild_table
+        from chainfield.kernels.text.templates import rebuild_table
 
         self._hash = np.empty((1 << size.bit_length(), 2), np.uint64)
         rebuild_table(self._keys, n_keys, self._bits, self._hash)
 
-    def _careful_keys(self) -> Int64:
+    def _careful_keys(self) -> Int:
         texts = self._keys[:, 1:]
         forms = np.zeros(int(self.program.form.max(initial=-1)) + 1, np.bool_)
         forms[self.program.form[self._careful]] = True
         flagged = np.append(self._flagged, False)[texts].any(1) & (texts[:, 1:] >= 0).any(1)
         return np.flatnonzero(flagged | forms[self._keys[:, 0]]) if len(self._keys) else np.empty(0, np.int64)
 
-    def _key_strings(self, keys: Int64) -> list[str]:
+    def _key_strings(self, keys: Int) -> list[str]:
         template_of = {form: i for i, form in reversed(list(enumerate(self.program.form.tolist())))}
         texts = self.texts.list
         rows = self._keys[keys].tolist()
@@ -265,7 +262,7 @@ class KeyTable:
         self._strings = dict(zip(strings, self._number[careful].tolist(), strict=True))
 
 
-def careful_templates(program: Program) -> NDArray[np.bool_]:
+def careful_templates(program: Program) -> Bool:
     """(T,) templates whose strings another template could write too, or whose slots touch each other."""
     literals = [program.literals(i) for i in range(len(program.form))]
     careful = np.zeros(len(literals), np.bool_)

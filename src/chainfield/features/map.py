@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.features.batch import Batch
+from chainfield.arrays import Arrays, Int, Int32
 
-Arrays = dict[str, NDArray[Any]]
+from .batch import Batch
 
 
 class FeatureMap(ABC):
@@ -34,7 +33,7 @@ class FeatureMap(ABC):
         """Encode with what was learned, on several threads where that pays; safe to call from several threads."""
 
     @abstractmethod
-    def renumber(self, numbers: NDArray[np.int32]) -> None:
+    def renumber(self, numbers: Int32) -> None:
         """Give every sparse feature a new number: ``numbers[old]``."""
 
     @abstractmethod
@@ -55,7 +54,7 @@ class FeatureMap(ABC):
         """The inverse of :meth:`save`."""
 
 
-def offsets_of(lengths: Sequence[int]) -> NDArray[np.int64]:
+def offsets_of(lengths: Sequence[int]) -> Int:
     """Where sequences of these lengths start, and the end."""
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
 

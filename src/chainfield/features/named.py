@@ -7,15 +7,14 @@ from itertools import chain
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Float, Int32
 from chainfield.data.strings import Pieces, StringTable, pieces_of
-from chainfield.features.attributes import sequence_attributes
-from chainfield.features.batch import Batch, Sparse
-from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
-from chainfield.features.records import Records, as_records
 
-Int32 = NDArray[np.int32]
+from .attributes import sequence_attributes
+from .batch import Batch, Sparse
+from .dict_columns import Records, as_records
+from .map import FeatureMap, offsets_of, pack_strings, unpack_strings
 
 
 @final
@@ -59,7 +58,7 @@ class NamedFeatures(FeatureMap):
         sparse = Sparse(given.indptr, numbers.astype(np.int32, copy=False), given.values(), self.n_features)
         return Batch(given.offsets, sparse)
 
-    def renumber(self, numbers: NDArray[np.int32]) -> None:
+    def renumber(self, numbers: Int32) -> None:
         """Reorder the names."""
         kept = self._number >= 0
         self._number[kept] = numbers[self._number[kept]]
@@ -88,7 +87,7 @@ class _Given:
     def __init__(self, sequences: Sequence[Any]) -> None:
         lists = [s.to_dict("records") if hasattr(s, "to_dict") else s for s in sequences]
         self.records: Records | None = None
-        self._values: NDArray[np.float64] | None = None
+        self._values: Float | None = None
         if set(map(type, lists)) <= {list, tuple}:
             items = list(chain.from_iterable(lists))
             kinds = set(map(type, items))
@@ -132,7 +131,7 @@ class _Given:
         ordered[self.records.places(self.indptr)] = numbers
         return ordered
 
-    def values(self) -> NDArray[np.float64] | None:
+    def values(self) -> Float | None:
         """Their values; None: all are 1."""
         values = self._values if self.records is None else self.records.values(self.indptr)
         return None if values is None or bool((values == 1.0).all()) else values

@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Int32
 from chainfield.errors import DataError
-from chainfield.features.batch import Batch, Sparse, check_finite
-from chainfield.features.map import Arrays, FeatureMap, offsets_of
+
+from .batch import Batch, Sparse, check_finite
+from .map import FeatureMap, offsets_of
 
 
 @final
@@ -34,7 +35,7 @@ class DenseFeatures(FeatureMap):
         """Lay the arrays end to end."""
         return _stack(sequences, self.n_columns)
 
-    def renumber(self, numbers: NDArray[np.int32]) -> None:
+    def renumber(self, numbers: Int32) -> None:
         """There are no sparse features."""
 
     def feature_names(self) -> Sequence[str]:
@@ -78,7 +79,7 @@ class SparseFeatures(FeatureMap):
 
     kind: ClassVar[str] = "sparse"
 
-    def __init__(self, n_features: int = 0, numbers: NDArray[np.int32] | None = None) -> None:
+    def __init__(self, n_features: int = 0, numbers: Int32 | None = None) -> None:
         self.n_features = n_features
         self._numbers = numbers  # (F,) the feature behind a column; None: the column's own number
 
@@ -104,7 +105,7 @@ class SparseFeatures(FeatureMap):
             return batch
         return replace(batch, sparse=replace(batch.sparse, indices=self._numbers[batch.sparse.indices]))
 
-    def renumber(self, numbers: NDArray[np.int32]) -> None:
+    def renumber(self, numbers: Int32) -> None:
         """Remember the features behind the columns."""
         self._numbers = numbers if self._numbers is None else numbers[self._numbers]
 

@@ -14,11 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.features.slot import Dialect, Slot, Template, padding
+from chainfield.arrays import Bool, Int32
 
-Int32 = NDArray[np.int32]
+from .slot import Dialect, Slot, Template, padding
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Program:
     first: Int32  # (T+1,)
     slot_view: Int32
     slot_offset: Int32
-    slot_absolute: NDArray[np.bool_]
+    slot_absolute: Bool
     reach: int  # how far beyond the ends a slot may look
 
     @property

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from chainfield.features.transform import Transform
+from .transform import Transform
 
 Dialect = Literal["crfpp", "wapiti", "chainfield"]
 Kind = Literal["u", "b", "*"]

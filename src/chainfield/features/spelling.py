@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from chainfield.errors import ConfigError
-from chainfield.features.template import TemplateSet, parse_template
+
+from .template import TemplateSet, parse_template
 
 #: "Whether a spelling begins with a number or upper case letter, whether it contains a hyphen, and whether it ends in
 #: one of the following suffixes" (Lafferty, McCallum and Pereira 2001, section 5).

@@ -14,8 +14,9 @@ from typing import get_args
 
 from chainfield.data.opening import open_text
 from chainfield.errors import ConfigError, DataError
-from chainfield.features.slot import Dialect, Slot, Template, padding
-from chainfield.features.template_syntax import detect_dialect, parse_line
+
+from .slot import Dialect, Slot, Template, padding
+from .template_syntax import detect_dialect, parse_line
 
 __all__ = ["Dialect", "Slot", "Template", "TemplateSet", "load_template", "padding", "parse_template"]
 

@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterable
 
 from chainfield.errors import ConfigError
-from chainfield.features.slot import IDENTITY, Dialect, Kind, Slot, Template
-from chainfield.features.transform import Transform, parse_transform
+
+from .slot import IDENTITY, Dialect, Kind, Slot, Template
+from .transform import Transform, parse_transform
 
 # A transform's argument runs to the first "]" that no backslash escapes, so that expressions may hold "\]".
 _CELL = re.compile(r"%x\[ *([+-]?[0-9]{1,9}) *, *([0-9]{1,9}) *(?:,((?:[^\]\\]|\\.)*))?\]")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chainfield.errors import ConfigError
-from chainfield.features.template import TemplateSet, parse_template
+
+from .template import TemplateSet, parse_template
 
 _AFFIXES = (1, 2, 3, 4)
 _WINDOW = (-2, -1, 0, 1, 2)

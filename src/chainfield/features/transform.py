@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from chainfield.errors import ConfigError
-from chainfield.features.wapiti_regex import compile_regex, first_match, is_matched
+
+from .wapiti_regex import compile_regex, first_match, is_matched
 
 _Function = Callable[[str], "str | None"]
 

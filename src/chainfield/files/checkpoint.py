@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Array, Float
 from chainfield.errors import ModelFileError
 from chainfield.problem import Problem
 from chainfield.trainers import Session, Trainer
@@ -23,11 +23,11 @@ KIND = "checkpoint"
 VERSION = 1
 
 
-def fingerprint(problem: Problem, theta: NDArray[np.float64], settings: dict[str, Any]) -> str:
+def fingerprint(problem: Problem, theta: Float, settings: dict[str, Any]) -> str:
     """Tells whether data, settings and start are those of the checkpoint."""
     batch = problem.batch
     targets = problem.targets
-    arrays: list[NDArray[Any]] = [theta, batch.offsets, targets.clamp.index, targets.clamp.table, targets.weight]
+    arrays: list[Array] = [theta, batch.offsets, targets.clamp.index, targets.clamp.table, targets.weight]
     arrays += [array for array in (targets.cost, problem.offset) if array is not None]
     for sparse in (batch.sparse, batch.edges):
         if sparse is not None:
@@ -37,7 +37,7 @@ def fingerprint(problem: Problem, theta: NDArray[np.float64], settings: dict[str
     return mark_of(arrays, settings)
 
 
-def mark_of(arrays: Sequence[NDArray[Any]], settings: dict[str, Any]) -> str:
+def mark_of(arrays: Sequence[Array], settings: dict[str, Any]) -> str:
     """The same for any arrays."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
     for array in arrays:

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays
 from chainfield.errors import ModelFileError
 
-Arrays = dict[str, NDArray[Any]]
 KEY = "chainfield"
 _DTYPES = {
     "F64": "<f8",

@@ -9,11 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.errors import ChainfieldError, ModelFileError
-from chainfield.features.columns_map import TemplateFeatures
-from chainfield.features.map import FeatureMap
-from chainfield.features.named import NamedFeatures
-from chainfield.features.numbers import DenseFeatures, SparseFeatures
-from chainfield.features.words import WordFeatures
+from chainfield.features import MAPS, FeatureMap
 from chainfield.fitted import FITTED, FittedModel, Herd, Tagger, herd_of
 from chainfield.inference import DECODERS
 from chainfield.scorers import Chain
@@ -28,9 +24,6 @@ KIND = "model"
 # that vote. Files have the least they need.
 VERSION = 5
 PLAIN_VERSION = 2
-MAPS: dict[str, type[FeatureMap]] = {
-    m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures, WordFeatures)
-}
 
 
 def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict[str, Any] | None = None) -> None:

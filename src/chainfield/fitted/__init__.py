@@ -2,9 +2,7 @@
 
 from .classifier import Classifier
 from .confidence import Confidence, SpanConfidence, confidences
-from .explanation import Explanation, explain
 from .herd import Herd, herd_of
-from .hidden import HiddenState, HiddenStates, StatePath, hidden_states, state_path
 from .model import FittedModel
 from .tagger import Tagger
 
@@ -15,17 +13,10 @@ __all__ = [
     "FITTED",
     "Classifier",
     "Confidence",
-    "Explanation",
     "FittedModel",
     "Herd",
-    "HiddenState",
-    "HiddenStates",
     "SpanConfidence",
-    "StatePath",
     "Tagger",
     "confidences",
-    "explain",
     "herd_of",
-    "hidden_states",
-    "state_path",
 ]

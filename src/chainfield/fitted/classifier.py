@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.features.batch import Batch
 from chainfield.inference import class_log_probabilities, class_scores
 from chainfield.tasks import Classifying, check_long_enough
 
-from .model import FittedModel, Float
+from .model import FittedModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class Classifier(FittedModel):
     def decode(self, batch: Batch) -> list[Any]:
         """The same for sequences that are encoded already."""
         parts = self.map(lambda p: class_scores(self.chain.space, p, self.how).argmax(axis=1), batch)
-        numbers: NDArray[np.int32] = np.concatenate(parts or [np.empty(0, np.int64)]).astype(np.int32)
+        numbers: Int32 = np.concatenate(parts or [np.empty(0, np.int64)]).astype(np.int32)
         return self.task.decode(numbers, batch.offsets)
 
     def log_probabilities(self, sequences: Sequence[Any]) -> Float:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.features.batch import Batch
 
-from .model import Float, cut
+from .model import cut
 from .tagger import Tagger
 
 
@@ -26,7 +26,7 @@ class Herd(Tagger):
 
     members: Float = field(default_factory=lambda: np.empty((0, 0)))
 
-    def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> NDArray[np.int32]:
+    def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> Int32:
         """(N,) the labels with most votes."""
         return self._votes(batch, given).argmax(axis=1).astype(np.int32)
 

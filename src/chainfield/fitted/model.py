@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Array, Float, Int32
 from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
 from chainfield.features.map import FeatureMap
@@ -19,7 +19,6 @@ from chainfield.potentials import Clamp, How, Potentials
 from chainfield.scorers import Chain, Scorer
 from chainfield.tasks import Task
 
-Float = NDArray[np.float64]
 R = TypeVar("R")
 
 
@@ -113,7 +112,7 @@ class FittedModel:
         blocks = list(self.chain.blocks(batch.offsets, 0, batch.n_sequences))
         return list(ordered_map(block, blocks, min(self.n_jobs, max(len(blocks), 1))))
 
-    def states(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[NDArray[np.int32]]:
+    def states(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Int32]:
         """The best state path of each sequence; ``given`` fixes what is known."""
         batch = self.features.encode(sequences, self.n_jobs)
         parts = self.map(lambda p: viterbi(self.chain.space, p).states, batch, given)
@@ -126,6 +125,6 @@ class FittedModel:
         return cut(np.concatenate(parts or [np.empty((0, self.chain.space.n_rows))]), batch)
 
 
-def cut(whole: NDArray[Any], batch: Batch) -> list[NDArray[Any]]:
+def cut(whole: Array, batch: Batch) -> list[Array]:
     """Positions laid end to end, as an array a sequence."""
     return np.split(whole, batch.offsets[1:-1]) if batch.n_sequences else []

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.scorers.inspection import Place
 from chainfield.states import StateSpace
-from chainfield.states.keys import row_ranks, state_keys
+from chainfield.states.naming import row_ranks, state_keys
 
 if TYPE_CHECKING:
     from .model import FittedModel
@@ -64,7 +64,7 @@ def feature_weights(model: FittedModel) -> Iterator[tuple[str, Any, float]]:
             yield feature, rows[row] if row >= 0 else model.task.labels[-1 - row], weight
 
 
-def edge_scores(model: FittedModel) -> NDArray[np.float64]:
+def edge_scores(model: FittedModel) -> Float:
     """(E,) scores of transitions, all shared transition scorers added up."""
     score = np.zeros(model.chain.space.n_edges)
     for scorer in model.chain.transitions:

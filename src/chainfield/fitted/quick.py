@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Int32
 from chainfield.features.batch import Batch
 from chainfield.inference import viterbi
 from chainfield.parallel import ordered_map
@@ -17,7 +17,6 @@ from chainfield.scorers import Scorer
 if TYPE_CHECKING:
     from .model import FittedModel
 
-Int32 = NDArray[np.int32]
 BLOCK = 1 << 22  # bytes of node scores at a time
 
 

@@ -8,8 +8,8 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.inference import best_label_paths, decoder_named, label_marginals
@@ -17,7 +17,7 @@ from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials
 from chainfield.tasks import Tagging
 
-from .model import FittedModel, Float, cut
+from .model import FittedModel, cut
 from .quick import quick_labels
 
 PART = 128  # sequences that a thread takes at the least
@@ -45,7 +45,7 @@ class Tagger(FittedModel):
         """The same for sequences that are encoded already."""
         return self.task.decode(self.labels(batch, given), batch.offsets)
 
-    def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> NDArray[np.int32]:
+    def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> Int32:
         """(N,) the best labels by number."""
         decoder = decoder_named(self.decoder)
         quick = quick_labels(self, batch, given) if self.decoder == "viterbi" else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import DataError, NoPathError
 from chainfield.potentials import Potentials
 
@@ -22,7 +22,7 @@ def _sequence(potentials: Potentials, position: int) -> int:
     return int(np.searchsorted(potentials.offsets, position, side="right")) - 1
 
 
-def check_values(values: NDArray[np.float64], *, strict: bool = True) -> None:
+def check_values(values: Float, *, strict: bool = True) -> None:
     """Raise for the first sequence whose log-partition or best score is not finite; -inf passes if not ``strict``."""
     if not strict:
         values = np.where(values == -np.inf, 0.0, values)

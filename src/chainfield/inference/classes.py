@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import NoPathError
-from chainfield.kernels.classes import class_sums
+from chainfield.kernels.chain.classes import class_sums
 from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
 
 from .checks import check_scores
-
-Float = NDArray[np.float64]
 
 
 def class_scores(space: StateSpace, potentials: Potentials, how: How = "sum") -> Float:

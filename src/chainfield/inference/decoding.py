@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Int32
 from chainfield.errors import ConfigError
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
@@ -14,8 +14,6 @@ from chainfield.states import StateSpace
 from .label_paths import best_label_paths
 from .partition import label_marginals
 from .viterbi import viterbi
-
-Int32 = NDArray[np.int32]
 
 
 def viterbi_decode(space: StateSpace, potentials: Potentials) -> Int32:

@@ -11,16 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.potentials import Potentials, clamp_labels
 from chainfield.states import StateSpace
 
 from .nbest import n_best
 from .partition import log_partition
 
-Int32 = NDArray[np.int32]
-Float = NDArray[np.float64]
 MOST_PATHS = 1024  # state paths to look at; the list of the best is kept for every state and position
 
 

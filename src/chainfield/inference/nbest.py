@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.errors import ConfigError
-from chainfield.kernels.max import n_best_product
+from chainfield.kernels.chain.max import n_best_product
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
@@ -19,8 +19,8 @@ from .checks import check_scores, check_values
 class NBest:
     """Up to n paths of one sequence, best first: states (B, length), score (B,)."""
 
-    states: NDArray[np.int32]
-    score: NDArray[np.float64]
+    states: Int32
+    score: Float
 
 
 def n_best(space: StateSpace, potentials: Potentials, n: int) -> list[NBest]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
 from .checks import check_scores, check_values
 from .summing import sum_all
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

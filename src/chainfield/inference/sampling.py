@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.kernels.sample import sample_paths
+from chainfield.arrays import Int32
+from chainfield.kernels.chain.sample import sample_paths
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
 from .checks import check_scores, check_values
 
 
-def sample(space: StateSpace, potentials: Potentials, n: int, rng: np.random.Generator) -> list[NDArray[np.int32]]:
+def sample(space: StateSpace, potentials: Potentials, n: int, rng: np.random.Generator) -> list[Int32]:
     """For every sequence n paths (n, length), drawn independently from the posterior."""
     check_scores(potentials)
     results = []

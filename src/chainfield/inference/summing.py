@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.kernels.narrow import narrow_sum
-from chainfield.kernels.products import sum_by_products
-from chainfield.kernels.sum import sum_product
+from chainfield.arrays import Float
+from chainfield.kernels.chain.clamped import narrow_sum
+from chainfield.kernels.chain.products import sum_by_products
+from chainfield.kernels.chain.sum import sum_product
 from chainfield.parallel import one_blas_thread
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
-
-Float = NDArray[np.float64]
 
 # Measured on dense spaces, microseconds a position, at 64, 128, 248 and 512 states:
 #   one sequence at a time              1.0   4.2   13.6   147   (the matrix has left the cache)

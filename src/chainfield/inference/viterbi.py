@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.kernels.max import follow_rows, max_product, path_scores
+from chainfield.arrays import Float, Int, Int32
+from chainfield.kernels.chain.max import follow_rows, max_product, path_scores
 from chainfield.potentials import Clamp, Potentials
 from chainfield.states import StateSpace
 
 from .checks import check_scores, check_values
-
-Float = NDArray[np.float64]
-Int32 = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +79,7 @@ def _walk(space: StateSpace, potentials: Potentials, paths: Paths, weight: Float
     return score
 
 
-def clamped_path(space: StateSpace, clamp: Clamp, offsets: NDArray[np.int64]) -> Paths | None:
+def clamped_path(space: StateSpace, clamp: Clamp, offsets: Int) -> Paths | None:
     """The only path that a clamp allows; None if it allows several, or if it allows none.
 
     Fully labelled data, one state a label (first or second order): no inference is needed for the clamped side.

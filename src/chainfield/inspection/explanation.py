@@ -7,16 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32, Integers
 from chainfield.features.batch import Batch
+from chainfield.fitted.tagger import Tagger
 from chainfield.inference import add_rows, decoder_named, marginals, viterbi
 from chainfield.states import StateSpace
-
-from .model import Float
-from .tagger import Tagger
-
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -107,7 +103,7 @@ def explain(tagger: Tagger, sequence: Sequence[Any]) -> Explanation:
     )
 
 
-def _runners_up(probability: Float, best: NDArray[np.int32]) -> NDArray[np.int64]:
+def _runners_up(probability: Float, best: Int32) -> Int:
     """(N,) the most probable label but the best one; the best one itself if there is no other."""
     others = probability.copy()
     if others.shape[1] > 1:
@@ -115,13 +111,13 @@ def _runners_up(probability: Float, best: NDArray[np.int32]) -> NDArray[np.int64
     return others.argmax(axis=1)
 
 
-def _rows(space: StateSpace, posterior: Float, states: NDArray[np.int32], labels: NDArray[np.integer]) -> Int:
+def _rows(space: StateSpace, posterior: Float, states: Int32, labels: Integers) -> Int:
     """(N,) the row that stands for a label: the best path's, or the most probable one."""
     own = np.where(space.label_of_row == labels[:, None], posterior, -1.0).argmax(axis=1)
     return np.where(space.label_of[states] == labels, space.row_of[states], own)
 
 
-def _edges(space: StateSpace, states: NDArray[np.int32], rows: Int) -> Int:
+def _edges(space: StateSpace, states: Int32, rows: Int) -> Int:
     """(N, 2) the edges from the best path's state before into these rows; -1: there is none."""
     edges = np.full(rows.shape, -1, np.int64)
     for t in range(1, len(rows)):

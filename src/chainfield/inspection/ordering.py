@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from chainfield.arrays import Float, Int
 
 
 def block_order(scores: Float, groups: Sequence[Any]) -> Int:

@@ -15,18 +15,15 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
+from chainfield.fitted.names import edge_scores, row_names
 
-from .names import edge_scores, row_names
 from .ordering import block_order
 
 if TYPE_CHECKING:
-    from .model import FittedModel
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+    from chainfield.fitted.model import FittedModel
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ class HiddenStates:
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """A picture of the transitions (.png, .svg, .pdf), or a page with tokens and transitions (.html)."""
-        from .picture import save_states
+        from chainfield.plots.states import save_states
 
         save_states(self, path, **options)
 
@@ -110,7 +107,7 @@ class StatePath:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A picture (.png, .svg, .pdf) or a page (.html)."""
-        from .picture import save_path
+        from chainfield.plots.states import save_path
 
         save_path(self, path)
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
+from chainfield.fitted.model import FittedModel, cut
+from chainfield.fitted.names import row_names
 from chainfield.inference import marginals
 from chainfield.scorers import HiddenUnits
-
-from .model import FittedModel, Float, cut
-from .names import row_names
 
 
 @dataclass(frozen=True)

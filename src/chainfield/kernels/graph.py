@@ -12,13 +12,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from chainfield.arrays import Bool, Int32
 
 LANES = 8  # doubles a vector holds; rows are padded to multiples of it
-
-Int32 = NDArray[np.int32]
-Bool = NDArray[np.bool_]
 
 
 class Graph(NamedTuple):

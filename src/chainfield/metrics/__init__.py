@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-from chainfield.metrics.report import (
-    Average,
-    Confusion,
-    Report,
-    Score,
-    SpanScores,
-    conlleval_text,
-    macro_average,
-)
-from chainfield.metrics.resampling import Interval
-from chainfield.metrics.scores import evaluate, sequence_accuracy, span_f1, token_accuracy
-from chainfield.metrics.significance import (
-    Comparison,
-    bootstrap_interval,
-    mcnemar,
-    paired_bootstrap,
-)
 from chainfield.spans import Span, has_spans, spans, split_label
+
+from .report import Average, Confusion, Report, Score, SpanScores, conlleval_text, macro_average
+from .resampling import Interval
+from .scores import evaluate, sequence_accuracy, span_f1, token_accuracy
+from .significance import Comparison, bootstrap_interval, mcnemar, paired_bootstrap
 
 __all__ = [
     "Average",

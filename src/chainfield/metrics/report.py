@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from chainfield.arrays import Int
 
 
 def ratio(numerator: float, denominator: float) -> float:
@@ -94,7 +93,7 @@ class Confusion:
     """``matrix[i, j]`` tokens have the gold label ``labels[i]`` and the prediction ``labels[j]``."""
 
     labels: tuple[str, ...]
-    matrix: NDArray[np.int64]
+    matrix: Int
 
     def to_dict(self) -> dict[str, Any]:
         """Label names and rows of counts as JSON-ready data."""

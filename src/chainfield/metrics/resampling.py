@@ -12,15 +12,16 @@ from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError
-from chainfield.metrics.counts import Sequences, check_aligned, correct_token_counts, count, token_counts
+
+from .span_counts import Sequences, check_aligned, correct_token_counts, count, token_counts
 
 Metric = Literal["span_f1", "token_accuracy", "sequence_accuracy"] | Callable[[Sequences, Sequences], float]
 """A metric by name, or a function of gold and predicted sequences (called anew for each resample: slower)."""
 
-Statistic = Callable[[NDArray[np.int64]], NDArray[np.float64]]
+Statistic = Callable[[Int], Float]
 """Scores, shape (...), of drawn sequences, given by their indices, shape (..., S)."""
 
 # Resamples are drawn in batches of at most this many sequence indices, which bounds the memory.
@@ -52,8 +53,8 @@ def statistic_of(y_true: Sequences, y_pred: Sequences, metric: Metric, scheme: s
     raise ConfigError(f"Unknown metric {metric!r}: use 'span_f1', 'token_accuracy', 'sequence_accuracy' or a function.")
 
 
-def _ratio_of_sums(numerator: NDArray[np.int64], denominator: NDArray[np.int64]) -> Statistic:
-    def statistic(index: NDArray[np.int64]) -> NDArray[np.float64]:
+def _ratio_of_sums(numerator: Int, denominator: Int) -> Statistic:
+    def statistic(index: Int) -> Float:
         above, below = numerator[index].sum(axis=-1), denominator[index].sum(axis=-1)
         # Where the denominator is zero the numerator is too, which gives the 0.0 of conlleval.
         return np.asarray(above / np.maximum(below, 1), dtype=np.float64)
@@ -62,7 +63,7 @@ def _ratio_of_sums(numerator: NDArray[np.int64], denominator: NDArray[np.int64])
 
 
 def _called(metric: Callable[[Sequences, Sequences], float], y_true: Sequences, y_pred: Sequences) -> Statistic:
-    def statistic(index: NDArray[np.int64]) -> NDArray[np.float64]:
+    def statistic(index: Int) -> Float:
         rows = index.reshape(-1, index.shape[-1])
         scores = [metric([y_true[i] for i in row], [y_pred[i] for i in row]) for row in rows]
         return np.array(scores, dtype=np.float64).reshape(index.shape[:-1])
@@ -76,7 +77,7 @@ def bootstrap(
     n_resamples: int,
     level: float,
     random_state: int | np.random.Generator,
-) -> tuple[Interval, NDArray[np.float64]]:
+) -> tuple[Interval, Float]:
     """Estimate, percentile interval and resampled scores, shape (n_resamples,), of a statistic."""
     if n_sequences < 2:
         raise DataError(f"A bootstrap draws from at least two sequences, got {n_sequences}: give more data.")

@@ -10,11 +10,12 @@ from collections.abc import Collection
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.metrics.counts import Sequences, check_aligned, correct_token_counts, count, token_counts
-from chainfield.metrics.report import Confusion, Report, Score, SpanScores, macro_average, ratio
+from chainfield.arrays import Int
 from chainfield.spans import has_spans, rule_of, spans
+
+from .report import Confusion, Report, Score, SpanScores, macro_average, ratio
+from .span_counts import Sequences, check_aligned, correct_token_counts, count, token_counts
 
 
 def evaluate(
@@ -90,7 +91,7 @@ def _confusion(y_true: Sequences, y_pred: Sequences) -> Confusion:
     columns = np.fromiter(map(index_of.__getitem__, predicted), dtype=np.int64, count=len(gold))
     n_labels = len(labels)
     cells = np.bincount(rows * n_labels + columns, minlength=n_labels * n_labels)
-    matrix: NDArray[np.int64] = cells.astype(np.int64).reshape(n_labels, n_labels)  # shape: (L, L)
+    matrix: Int = cells.astype(np.int64).reshape(n_labels, n_labels)  # shape: (L, L)
     matrix.setflags(write=False)
     return Confusion(labels=tuple(map(str, labels)), matrix=matrix)
 

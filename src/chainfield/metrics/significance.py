@@ -11,11 +11,12 @@ from operator import eq
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int
 from chainfield.errors import ConfigError
-from chainfield.metrics.counts import Sequences, check_aligned, correct_token_counts, token_counts
-from chainfield.metrics.resampling import Interval, Metric, bootstrap, statistic_of
+
+from .resampling import Interval, Metric, bootstrap, statistic_of
+from .span_counts import Sequences, check_aligned, correct_token_counts, token_counts
 
 _EXACT_BELOW = 25
 
@@ -122,7 +123,7 @@ def paired_bootstrap(
     score_a = statistic_of(y_true, a, metric, scheme, "a")
     score_b = statistic_of(y_true, b, metric, scheme, "b")
 
-    def difference(index: NDArray[np.int64]) -> NDArray[np.float64]:
+    def difference(index: Int) -> Float:
         return score_a(index) - score_b(index)
 
     interval, drawn = bootstrap(difference, len(y_true), n_resamples, level, random_state)
@@ -136,7 +137,7 @@ def paired_bootstrap(
     )
 
 
-def _right(y_true: Sequences, y_pred: Sequences, unit: str) -> NDArray[np.bool_]:
+def _right(y_true: Sequences, y_pred: Sequences, unit: str) -> Bool:
     if unit == "sequence":
         return np.equal(correct_token_counts(y_true, y_pred), token_counts(y_true))
     pairs = zip(y_true, y_pred, strict=True)

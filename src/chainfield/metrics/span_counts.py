@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from operator import eq
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Int
 from chainfield.errors import DataError
 from chainfield.spans import rule_of, spans
 
@@ -23,11 +23,11 @@ Sequences = Sequence[Sequence[str]]
 class SequenceCounts:
     """Token and span counts of each sequence, as arrays of shape (S,)."""
 
-    tokens: NDArray[np.int64]
-    correct_tokens: NDArray[np.int64]
-    gold_spans: NDArray[np.int64]
-    predicted_spans: NDArray[np.int64]
-    correct_spans: NDArray[np.int64]
+    tokens: Int
+    correct_tokens: Int
+    gold_spans: Int
+    predicted_spans: Int
+    correct_spans: Int
 
 
 def check_aligned(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") -> None:
@@ -48,13 +48,13 @@ def check_aligned(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") ->
             )
 
 
-def correct_token_counts(y_true: Sequences, y_pred: Sequences) -> NDArray[np.int64]:
+def correct_token_counts(y_true: Sequences, y_pred: Sequences) -> Int:
     """Number of tokens of each sequence whose label is right, shape (S,)."""
     pairs = zip(y_true, y_pred, strict=True)
     return np.array([sum(map(eq, gold, predicted)) for gold, predicted in pairs], dtype=np.int64)
 
 
-def token_counts(y_true: Sequences) -> NDArray[np.int64]:
+def token_counts(y_true: Sequences) -> Int:
     """Number of tokens of each sequence, shape (S,)."""
     return np.array([len(gold) for gold in y_true], dtype=np.int64)
 

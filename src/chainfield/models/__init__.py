@@ -1,40 +1,5 @@
-"""Models: estimators that compose the parts of the library."""
+"""Models: estimators that compose the parts of the library. They are imported when they are first used."""
 
-from chainfield.fitted import Classifier, Tagger
+from chainfield.lazy import offer as _offer
 
-from .aligning import Alignment
-from .base import SequenceModel
-from .classifying import ClassifyingModel
-from .empirical_crf import EmpiricalCRF
-from .estimator import ChainClassifier, ChainEstimator, ChainTagger
-from .hidden_crf import HiddenCRF
-from .hidden_unit_crf import HiddenUnitCRF
-from .hmm_classifier import HMMClassifier
-from .latent_crf import LatentCRF
-from .linear_crf import LinearCRF
-from .loading import MODELS, load
-from .memm import MEMM
-from .neural_crf import NeuralCRF
-from .tagging import TaggingModel
-
-__all__ = [
-    "MEMM",
-    "MODELS",
-    "Alignment",
-    "ChainClassifier",
-    "ChainEstimator",
-    "ChainTagger",
-    "Classifier",
-    "ClassifyingModel",
-    "EmpiricalCRF",
-    "HMMClassifier",
-    "HiddenCRF",
-    "HiddenUnitCRF",
-    "LatentCRF",
-    "LinearCRF",
-    "NeuralCRF",
-    "SequenceModel",
-    "Tagger",
-    "TaggingModel",
-    "load",
-]
+__getattr__, __dir__, __all__ = _offer(__name__, __file__)

@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
+from chainfield.arrays import Float
 from chainfield.features.map import FeatureMap
 from chainfield.files.model import save_model
 from chainfield.files.values import to_json
-from chainfield.fitted import FittedModel, HiddenStates, StatePath, hidden_states, names, state_path
+from chainfield.fitted import FittedModel, names
+from chainfield.inspection.states import HiddenStates, StatePath, hidden_states, state_path
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
@@ -24,8 +25,6 @@ from chainfield.tasks import Task
 
 from .inputs import as_template, split_sequences
 from .settings import seed_of
-
-Float = NDArray[np.float64]
 
 
 class SequenceModel(BaseEstimator, ABC):  # type: ignore[misc]

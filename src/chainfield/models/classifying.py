@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.errors import DataError
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Classifier
@@ -16,7 +16,7 @@ from chainfield.potentials import How
 from chainfield.scorers import Chain
 from chainfield.tasks import Classifying, Task
 
-from .base import Float, SequenceModel
+from .base import SequenceModel
 from .inputs import shown, split_sequences
 
 
@@ -60,7 +60,7 @@ class ClassifyingModel(SequenceModel):
         """The same, as logarithms."""
         return self._classifier().log_probabilities(split_sequences(X, lengths))
 
-    def decode(self, X: Any, y: Any = None, *, lengths: Sequence[int] | None = None) -> list[NDArray[np.int32]]:
+    def decode(self, X: Any, y: Any = None, *, lengths: Sequence[int] | None = None) -> list[Int32]:
         """The best state path of each sequence, within its label if ``y`` gives it (None: any)."""
         given = None if y is None else self._targets(y, lengths)
         return self._classifier().states(split_sequences(X, lengths), given)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Array, Int, Int32
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
 from chainfield.features.map import FeatureMap
@@ -31,7 +31,7 @@ from chainfield.scorers import (
 from chainfield.scorers.groups import NO_GROUPS, label_groups, n_groups, old_columns
 from chainfield.scorers.pairs import pairs_with_sets
 from chainfield.states import StateSpace
-from chainfield.states.keys import label_codes, label_ties
+from chainfield.states.naming import label_codes, label_ties
 
 from .transfer import find_origin, unite_pairs
 
@@ -46,8 +46,8 @@ class Material:
     labels: tuple[Any, ...]
     previous: FittedModel | None = None  # when training goes on from a fitted model: all its weights stay
     pairs: Pairs | None = None  # which (feature, row) pairs of sparse features get a weight
-    numbers: NDArray[np.int32] | None = None  # the number of each feature, after those of ``previous`` have changed
-    group_of: NDArray[np.int32] = field(default_factory=lambda: NO_GROUPS)  # (R,) groups of rows with weights, or empty
+    numbers: Int32 | None = None  # the number of each feature, after those of ``previous`` have changed
+    group_of: Int32 = field(default_factory=lambda: NO_GROUPS)  # (R,) groups of rows with weights, or empty
 
     def origin(self, space: StateSpace) -> Origin:
         """Where the parts of a chain over a space were in ``previous``."""
@@ -60,7 +60,7 @@ def with_pairs(material: Material, space: StateSpace, *, all_features: bool, sha
 
     share_labels: labels with several rows have weights of their own, beside those of their rows.
     """
-    from chainfield.kernels.linear import sort_zones
+    from chainfield.kernels.train.linear import sort_zones
 
     if share_labels:
         material = replace(material, group_of=label_groups(space))
@@ -105,7 +105,7 @@ def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -
     return scorers
 
 
-def known_pairs(sparse: Sparse, clamp: Clamp, space: StateSpace, group_of: NDArray[np.int32] = NO_GROUPS) -> Pairs:
+def known_pairs(sparse: Sparse, clamp: Clamp, space: StateSpace, group_of: Int32 = NO_GROUPS) -> Pairs:
     """Pairs of features and rows (and groups) seen together; positions with unknown labels tell nothing."""
     is_open = np.asarray(clamp.table.all(axis=1)) & (space.n_labels > 1)
     index = np.where(is_open[clamp.index], -1, clamp.index).astype(np.int32)
@@ -154,9 +154,7 @@ def transitions(
     return scorers
 
 
-def known_steps(
-    clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace
-) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+def known_steps(clamp: Clamp, offsets: Int, space: StateSpace) -> tuple[list[Int], Int32]:
     """What is known of the step into each position: sets of first-order edges (edge rows), and each position's set.
 
     A step is known where the labels on both its sides are; its set has all edges between the states of the two. The
@@ -166,9 +164,7 @@ def known_steps(
     return _step_sets(pair, label_codes(space)[0], space.edge_row)
 
 
-def known_triples(
-    clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace
-) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+def known_triples(clamp: Clamp, offsets: Int, space: StateSpace) -> tuple[list[Int], Int32]:
     """The same for the edges of a second-order space, which stand for triples: three labels must be known."""
     before, pair, second = _known_labels(clamp, offsets, space)
     n = space.n_labels + 1
@@ -179,9 +175,7 @@ def known_triples(
     return _step_sets(code, label_codes(space)[1], np.arange(space.n_edges))
 
 
-def _known_labels(
-    clamp: Clamp, offsets: NDArray[np.int64], space: StateSpace
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _known_labels(clamp: Clamp, offsets: Int, space: StateSpace) -> tuple[Int, Int, Int]:
     """(N,) the label before each position, and a number for it and the position's own (-1: unknown, or none before);
     and the second positions of all sequences.
     """
@@ -193,9 +187,7 @@ def _known_labels(
     return before, np.where((now >= 0) & (before >= 0), before * (space.n_labels + 1) + now, -1), second
 
 
-def _step_sets(
-    wanted: NDArray[np.int64], of_edge: NDArray[np.int64], row: NDArray[Any]
-) -> tuple[list[NDArray[np.int64]], NDArray[np.int32]]:
+def _step_sets(wanted: Int, of_edge: Int, row: Array) -> tuple[list[Int], Int32]:
     """The rows of all edges with a number, for each number that some position has; and each position's set."""
     order = np.argsort(of_edge, kind="stable")
     exist, first = np.unique(of_edge[order], return_index=True)
@@ -219,9 +211,7 @@ def _triple_features(material: Material, space: StateSpace) -> EdgeFeatures:
     return EdgeFeatures(pairs, np.arange(space.n_edges, dtype=np.int32), name="triple_features")
 
 
-def _label_features(
-    material: Material, space: StateSpace, index: NDArray[np.int32], steps: list[NDArray[np.int64]]
-) -> EdgeFeatures:
+def _label_features(material: Material, space: StateSpace, index: Int32, steps: list[Int]) -> EdgeFeatures:
     """Features of transitions with a weight for every label pair seen, beside those of its state pairs."""
     assert material.batch.edges is not None
     tie = label_ties(space)[0]
@@ -238,7 +228,7 @@ def _label_features(
     return EdgeFeatures(pairs, tie, name="label_edge_features")
 
 
-def _with_old(previous: FittedModel, name: str, pairs: Pairs, columns: NDArray[np.int64]) -> Pairs:
+def _with_old(previous: FittedModel, name: str, pairs: Pairs, columns: Int) -> Pairs:
     """The pairs with those that the scorer of the same name had before."""
     for scorer in previous.chain.scorers:
         old = getattr(scorer, "pairs", None)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from chainfield.arrays import Float
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch
 
 from .base import SequenceModel
 from .inputs import len_of, split_sequences
 
-Float = NDArray[np.float64]
 Development = tuple[Sequence[Any], Sequence[Any]]
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError, ConvergenceWarning
 from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
 from chainfield.files.container import check_writable
@@ -25,7 +26,7 @@ from chainfield.states import StateSpace
 from chainfield.tasks import Task
 from chainfield.trainers import Progress, Session, Trainer, begin, make_trainer, resolve_trainer, run
 
-from .base import Float, SequenceModel
+from .base import SequenceModel
 from .classifying import ClassifyingModel
 from .compose import Material, with_pairs
 from .development import Development, check_development, dev_scorer

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.errors import ConfigError
 from chainfield.fitted.names import row_names
 from chainfield.memory import demand_memory
@@ -21,7 +21,6 @@ from chainfield.scorers import Chain
 from chainfield.states import StateSpace, partitioned, second_order
 from chainfield.trainers import Trainer, resolve_trainer
 
-from .base import Float
 from .compose import Material, linear_emissions, transitions
 from .constraints import check_rules, found_scheme, label_rules, restricted
 from .estimator import ChainTagger
@@ -220,7 +219,7 @@ class LatentCRF(ChainTagger):
         fitted = self._fitted()
         return row_names(fitted.chain.space, fitted.task.labels)
 
-    def states(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[NDArray[np.int32]]:
+    def states(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[Int32]:
         """The hidden states of the best path, as numbers into ``states_``; ``given`` fixes labels (None elsewhere)."""
         fixed = None if given is None else split_sequences(given, lengths, "given")
         rows = self._fitted().chain.space.row_of

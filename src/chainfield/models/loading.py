@@ -10,27 +10,7 @@ from chainfield.files.model import load_model
 from chainfield.files.values import from_json
 from chainfield.parallel import count_jobs
 
-from .base import SequenceModel
-from .empirical_crf import EmpiricalCRF
-from .hidden_crf import HiddenCRF
-from .hidden_unit_crf import HiddenUnitCRF
-from .hmm_classifier import HMMClassifier
-from .latent_crf import LatentCRF
-from .linear_crf import LinearCRF
-from .memm import MEMM
-from .neural_crf import NeuralCRF
-
-#: Models by the name that the command line gives them; files name them by their class.
-MODELS: dict[str, type[SequenceModel]] = {
-    "linear": LinearCRF,
-    "latent": LatentCRF,
-    "empirical": EmpiricalCRF,
-    "memm": MEMM,
-    "neural": NeuralCRF,
-    "hmm": HMMClassifier,
-    "hcrf": HiddenCRF,
-    "hidden-unit": HiddenUnitCRF,
-}
+from .families import MODELS
 
 
 def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, final
 
+from chainfield.arrays import Float
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Tagger
 from chainfield.objectives import LocalLikelihood, Objective
@@ -13,7 +14,6 @@ from chainfield.potentials import How
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace
 
-from .base import Float
 from .compose import Material, linear_emissions, transitions
 from .constraints import ordered_space
 from .estimator import ChainTagger

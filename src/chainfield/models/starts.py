@@ -7,12 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.problem import Problem
 from chainfield.trainers import Progress, Session, Trainer, begin, run
-
-Float = NDArray[np.float64]
 
 
 @dataclass

@@ -7,9 +7,11 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.features.map import FeatureMap, offsets_of
-from chainfield.fitted import Confidence, Explanation, Tagger, confidences, explain
+from chainfield.fitted import Confidence, Tagger, confidences
 from chainfield.inference import DECODERS
+from chainfield.inspection.explanation import Explanation, explain
 from chainfield.metrics import span_f1, token_accuracy
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
@@ -17,7 +19,7 @@ from chainfield.scorers import Chain
 from chainfield.spans import has_spans
 from chainfield.tasks import Tagging, Task, check_lengths
 
-from .base import Float, SequenceModel
+from .base import SequenceModel
 from .inputs import split_sequences
 from .settings import check_decoder
 

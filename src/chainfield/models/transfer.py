@@ -10,20 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.fitted import FittedModel
 from chainfield.scorers import Chain, Origin, Pairs
 from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import StateSpace
-from chainfield.states.keys import row_ranks, state_keys
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from chainfield.states.naming import row_ranks, state_keys
 
 
 def find_origin(
-    old: FittedModel, space: StateSpace, labels: tuple[Any, ...], n_features: int, numbers: NDArray[np.int32] | None
+    old: FittedModel, space: StateSpace, labels: tuple[Any, ...], n_features: int, numbers: Int32 | None
 ) -> Origin:
     """Where the parts of a chain over ``space`` were in the old model.
 

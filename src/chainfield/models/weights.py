@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 def sequence_weights(given: Any, n_sequences: int) -> Float:

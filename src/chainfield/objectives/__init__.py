@@ -2,8 +2,6 @@
 
 from .catalogue import OBJECTIVES, objective_named
 from .contrast import Contrast
-from .flattened import Flattened, Flattening
-from .joint import JointLikelihood
 from .local import LocalLikelihood
 from .objective import Objective, Targets
 from .piecewise import Piecewise
@@ -12,9 +10,6 @@ from .pseudolikelihood import PseudoLikelihood
 __all__ = [
     "OBJECTIVES",
     "Contrast",
-    "Flattened",
-    "Flattening",
-    "JointLikelihood",
     "LocalLikelihood",
     "Objective",
     "Piecewise",

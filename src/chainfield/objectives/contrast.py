@@ -17,12 +17,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import final
 
+from chainfield.arrays import Float
 from chainfield.errors import NoPathError
 from chainfield.inference import Paths, add_path, add_posteriors, viterbi
 from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
 
-from .objective import Float, Objective, Targets
+from .objective import Objective, Targets
 
 
 @final

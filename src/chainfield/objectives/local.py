@@ -13,6 +13,7 @@ from typing import final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import NoPathError
 from chainfield.inference import Paths, add_path, add_posteriors
 from chainfield.potentials import How, Potentials
@@ -20,7 +21,7 @@ from chainfield.potentials.grouping import add_groups, log_sum, shares
 from chainfield.potentials.normalising import normalise
 from chainfield.states import StateSpace
 
-from .objective import Float, Objective, Targets
+from .objective import Objective, Targets
 
 
 @final

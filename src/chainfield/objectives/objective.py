@@ -5,14 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from chainfield.arrays import Float
 from chainfield.inference import Paths
 from chainfield.potentials import Clamp, How, Potentials
 from chainfield.states import StateSpace
-
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,17 +15,15 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float
 from chainfield.errors import NoPathError
 from chainfield.inference import add_path
 from chainfield.potentials import How, Potentials
 from chainfield.potentials.grouping import add_groups, log_sum, log_sums, shares
 from chainfield.states import StateSpace
 
-from .objective import Float, Objective, Targets
-
-Bool = NDArray[np.bool_]
+from .objective import Objective, Targets
 
 
 @final

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int32
 from chainfield.errors import NoPathError
 from chainfield.inference import Paths, add_posteriors
 from chainfield.potentials import How, Potentials
 from chainfield.potentials.grouping import log_sum, shares
 from chainfield.states import StateSpace
 
-from .objective import Float, Objective, Targets
+from .objective import Objective, Targets
 
 
 @final
@@ -64,7 +64,7 @@ def _by_neighbours(space: StateSpace, potentials: Potentials, path: Paths, weigh
     into_edges, from_edges = edge_of[states[inner - 1]], edge_of[:, states[inner]].T  # (steps, K) each
     row = np.zeros(len(inner), np.int64) if potentials.shared else inner
 
-    def along(edges: NDArray[np.int32]) -> Float:
+    def along(edges: Int32) -> Float:
         found = potentials.edge[row[:, None], np.maximum(edges, 0)]
         return np.where(edges >= 0, found, -np.inf)
 
@@ -85,9 +85,7 @@ def _by_neighbours(space: StateSpace, potentials: Potentials, path: Paths, weigh
     return float(weight @ (totals - truth))
 
 
-def _by_opening(
-    space: StateSpace, part: Potentials, allowed: NDArray[np.bool_], weight: float, into: Potentials
-) -> float:
+def _by_opening(space: StateSpace, part: Potentials, allowed: Bool, weight: float, into: Potentials) -> float:
     """One sequence: a copy for each position whose label is known, with that position opened, and one with none."""
     length = len(part.node)
     known = np.flatnonzero(~allowed.all(axis=1))

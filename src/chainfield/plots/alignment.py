@@ -8,16 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.errors import ConfigError, DataError
+from chainfield.errors import DataError
 
-
-def new_figure(width: float, height: float) -> Any:
-    """An empty figure of matplotlib, without its global state."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ConfigError("A plot needs matplotlib; install it with: pip install 'chainfield[plot]'.") from None
-    return Figure(figsize=(width, height), layout="constrained")
+from .figure import new_figure
 
 
 def plot_alignment(sequence: Any, alignment: Any, path: str | os.PathLike[str] | None = None) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainfield.errors import ConfigError
 
-from .association import Association
+from .figure import new_figure
+
+if TYPE_CHECKING:
+    from chainfield.statistics.association import Association
 
 HALF = 0.5
 MOST = 60  # names an axis can show so that one can read them
@@ -34,16 +37,12 @@ def heat_map(
         raise ConfigError(f"n is {n}; from 1 to {MOST} events can be shown.")
     if not (np.isfinite(limit) and limit > 0):
         raise ConfigError(f"limit is {limit}; a number of bits above 0 is expected.")
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ConfigError("A heat map needs matplotlib; install it with: pip install 'chainfield[plot]'.") from None
     rows, columns = (
         np.sort(np.argsort(-counts, kind="stable")[:n])
         for counts in (association.first_counts, association.second_counts)
     )
     bits, counts = _tables(association, rows, columns)
-    figure = Figure(figsize=(2.5 + 0.32 * len(columns), 1.8 + 0.32 * len(rows)), layout="constrained")
+    figure = new_figure(2.5 + 0.32 * len(columns), 1.8 + 0.32 * len(rows))
     axes = figure.add_subplot()
     image = axes.imshow(np.clip(bits, -limit, limit), cmap="RdBu_r", vmin=-limit, vmax=limit)
     never = np.argwhere(counts == 0)

@@ -8,7 +8,7 @@ from typing import Any
 
 from chainfield.errors import DataError
 
-from .alignment import new_figure
+from .figure import new_figure
 
 
 def plot_history(

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
 
-if TYPE_CHECKING:
-    from .hidden import HiddenStates, StatePath
+from .figure import new_figure
 
-Float = NDArray[np.float64]
+if TYPE_CHECKING:
+    from chainfield.inspection.states import HiddenStates, StatePath
+
 IMAGES = (".png", ".svg", ".pdf")
 MOST_NAMES = 80  # states that an axis can name so that one can read them
 _STYLE = """<style>
@@ -84,13 +85,7 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 
 def _figure(width: float, height: float) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ConfigError(
-            "An image needs matplotlib; install it with: pip install 'chainfield[plot]', or write a page (.html)."
-        ) from None
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure = new_figure(width, height, ", or write a page (.html)")
     return figure, figure.add_subplot()
 
 
@@ -133,7 +128,7 @@ def _boxes(path: StatePath) -> str:
     return f"<div class='path'>{''.join(boxes)}</div>"
 
 
-def _page(states: HiddenStates, order: NDArray[np.int64]) -> str:
+def _page(states: HiddenStates, order: Int) -> str:
     parts = [f"<h1>Hidden states</h1><p>{len(states.used())} of {len(states.states)} states fire.</p>"]
     parts.append("<h2>Transitions</h2><p>From (rows) to (columns); red: likely, blue: unlikely, grey: impossible.</p>")
     parts.append(_map(states, order))
@@ -150,7 +145,7 @@ def _page(states: HiddenStates, order: NDArray[np.int64]) -> str:
     return "\n".join(parts)
 
 
-def _map(states: HiddenStates, order: NDArray[np.int64]) -> str:
+def _map(states: HiddenStates, order: Int) -> str:
     """The matrix as an inline SVG: a rectangle a pair of states."""
     matrix = states.scores[np.ix_(order, order)]
     n, limit = len(order), _limit(matrix)

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Int, Int32, Integers
 from chainfield.errors import DataError
 
 from .potentials import Potentials
@@ -28,26 +28,26 @@ class Clamp:
     position costs one integer.
     """
 
-    index: NDArray[np.int32]  # (N,)
-    table: NDArray[np.bool_]  # (M, R)
+    index: Int32  # (N,)
+    table: Bool  # (M, R)
 
     @cached_property
-    def single_row(self) -> NDArray[np.int32]:
+    def single_row(self) -> Int32:
         """(M,) the only row of a set, or -1 where a set has several (or none)."""
         return np.where(self.table.sum(1) == 1, self.table.argmax(1), -1).astype(np.int32)
 
-    def only_label(self, space: StateSpace) -> NDArray[np.int32]:
+    def only_label(self, space: StateSpace) -> Int32:
         """(M,) the label of a set whose rows all have the same one, else -1."""
         lowest = np.where(self.table, space.label_of_row, space.n_labels).min(axis=1)
         highest = np.where(self.table, space.label_of_row, -1).max(axis=1)
         return np.where(lowest == highest, highest, -1).astype(np.int32)
 
-    def rows(self) -> NDArray[np.int32] | None:
+    def rows(self) -> Int32 | None:
         """(N,) the only row of every position, or None where some position is open."""
         rows = self.single_row[self.index]
         return None if len(rows) and rows.min() < 0 else rows
 
-    def __getitem__(self, positions: slice | NDArray[np.int64]) -> Clamp:
+    def __getitem__(self, positions: slice | Int) -> Clamp:
         """The same for some of the positions."""
         part = Clamp(self.index[positions], self.table)
         part.__dict__["single_row"] = self.single_row
@@ -59,7 +59,7 @@ class Clamp:
         return Potentials(node, potentials.edge, potentials.offsets)
 
 
-def clamp_labels(space: StateSpace, labels: NDArray[np.integer]) -> Clamp:
+def clamp_labels(space: StateSpace, labels: Integers) -> Clamp:
     """Known labels (N,), ``UNKNOWN`` where a position is open."""
     table = np.ones((space.n_labels + 1, space.n_rows), np.bool_)
     table[:-1] = space.label_of_row == np.arange(space.n_labels)[:, None]

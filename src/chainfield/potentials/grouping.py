@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float = NDArray[np.float64]
-Int32 = NDArray[np.int32]
+from chainfield.arrays import Float, Int32
 
 
 def log_sums(scores: Float, group: Int32, n_groups: int) -> Float:

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import DataError
 
 if TYPE_CHECKING:
     from chainfield.states.space import StateSpace
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 #: How paths, and whatever hides inside a position, are gathered: summed over, or maximised.
 How = Literal["sum", "max"]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import DivergenceError, NoPathError
 from chainfield.objectives import Contrast
 from chainfield.parallel import ordered_map
@@ -25,15 +25,13 @@ from .packing import Packing
 
 if TYPE_CHECKING:
     from chainfield.features.batch import Batch
-    from chainfield.kernels.contrast import Known
-    from chainfield.kernels.linear_chain import Kept, Parameters, Places
-    from chainfield.kernels.unrolled import Unrolled
+    from chainfield.kernels.train.contrast import Known
+    from chainfield.kernels.train.linear_chain import Kept, Parameters, Places
+    from chainfield.kernels.train.unrolled import Unrolled
     from chainfield.states import StateSpace
 
     from .problem import Problem
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 _NONE = np.empty(0)
 _MATRIX_STATES = 256
 _MOST_ROWS = 2**16 - 1  # what the kernels' row numbers hold
@@ -97,7 +95,7 @@ class Fused:
         share: float,
     ) -> tuple[float, int, float]:
         """A pass of stochastic training: see :class:`chainfield.problem.OnlinePass`."""
-        from chainfield.kernels.linear_chain import Kept
+        from chainfield.kernels.train.linear_chain import Kept
 
         if memory is None and self.problem.objective.how == "max":
             return self._walk_by_paths(theta, order, rates, shrink, lag, mass)
@@ -117,8 +115,8 @@ class Fused:
         self, theta: Float, order: Int, rates: Float, shrink: Float | None, lag: Float | None, mass: float
     ) -> tuple[float, int, float]:
         """The same where gradients are differences of two paths."""
-        from chainfield.kernels.linear_chain import Parameters
-        from chainfield.kernels.perceptron import perceptron_pass
+        from chainfield.kernels.train.linear_chain import Parameters
+        from chainfield.kernels.train.perceptron import perceptron_pass
 
         packing, problem = self.packing, self.problem
         with packing.packed(theta) as packed, nullcontext() if lag is None else packing.packed(lag) as late:
@@ -156,7 +154,7 @@ class Fused:
         mass: float = 0.0,
         kept: Kept | None = None,
     ) -> tuple[float, int, float]:
-        from chainfield.kernels.linear_chain import Kept, Parameters, linear_pass
+        from chainfield.kernels.train.linear_chain import Kept, Parameters, linear_pass
 
         problem = self.problem
         single = np.empty((0, 0), np.float32)
@@ -217,14 +215,14 @@ def places_of(
     parts: list[tuple[str, tuple[str, Any]]],
     at: Mapping[str, int],
     space: StateSpace,
-    group_of: NDArray[np.int32] = NO_GROUPS,
+    group_of: Int32 = NO_GROUPS,
 ) -> Places | None:
     """Where the kernels find the weights of the boundary and of transitions; None if there are others.
 
     parts: scorers by name with what they say of themselves (``Scorer.fused``); at: the places of their parameters;
     group_of: groups of rows (see :mod:`chainfield.scorers.groups`).
     """
-    from chainfield.kernels.linear_chain import Places
+    from chainfield.kernels.train.linear_chain import Places
 
     boundary = [name for name, (part, _) in parts if part == "boundary"]
     moves = [(name, tie) for name, (part, tie) in parts if part == "ties"]
@@ -242,7 +240,7 @@ def places_of(
 
 def known_of(problem: Problem) -> Known:
     """What is known of the labels, for the kernels."""
-    from chainfield.kernels.contrast import Known
+    from chainfield.kernels.train.contrast import Known
 
     targets, path, cost = problem.targets, problem.path, problem.targets.cost
     return Known(
@@ -264,7 +262,7 @@ def failure(loss: float, sequence: int) -> Exception:
 
 def unrolled(batch: Batch, packing: Packing) -> Unrolled | None:
     """The entries of sparse features, written out."""
-    from chainfield.kernels.unrolled import Unrolled, count_unrolled, unroll
+    from chainfield.kernels.train.unrolled import Unrolled, count_unrolled, unroll
 
     data, pairs = batch.sparse, packing.pairs
     if data is None:
@@ -286,7 +284,7 @@ def unrolled(batch: Batch, packing: Packing) -> Unrolled | None:
 
 def laid_out(batch: Batch, packing: Packing) -> Unrolled | None:
     """Columns of numbers: every position has every feature. The numbers are read where they are."""
-    from chainfield.kernels.unrolled import Unrolled
+    from chainfield.kernels.train.unrolled import Unrolled
 
     data, pairs = batch.dense, packing.pairs
     if data is None or data.size > _MOST_ENTRIES:

@@ -10,22 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.objectives import Contrast
 from chainfield.scorers import HiddenUnits
 
 from .fused import failure, known_of, places_of
 
 if TYPE_CHECKING:
-    from chainfield.kernels.contrast import Known
-    from chainfield.kernels.linear_chain import Places
-    from chainfield.kernels.units_pass import Inputs, Layout
+    from chainfield.kernels.train.contrast import Known
+    from chainfield.kernels.train.linear_chain import Places
+    from chainfield.kernels.train.units_pass import Inputs, Layout
 
     from .problem import Problem
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ class FusedUnits:
         self, theta: Float, order: Int, rates: Float, lag: Float | None = None, mass: float = 0.0
     ) -> tuple[float, int, float]:
         """A pass of stochastic training: see :class:`chainfield.problem.OnlinePass`."""
-        from chainfield.kernels.units_pass import units_pass
+        from chainfield.kernels.train.units_pass import units_pass
 
         problem = self.problem
         loss, updates, failed, mass = units_pass(
@@ -67,7 +64,7 @@ class FusedUnits:
 
 def fuse_units(problem: Problem) -> FusedUnits | None:
     """The kernel's view of a problem, if it knows all parts of its chain."""
-    from chainfield.kernels.units_pass import Inputs, Layout
+    from chainfield.kernels.train.units_pass import Inputs, Layout
 
     chain, batch = problem.chain, problem.batch
     parts = [(s, s.fused() or ("", None)) for s in chain.scorers]

@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
+from chainfield.arrays import Float, Int
 
 from .memory import Memory
 from .problem import Problem
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.scorers import Pairs
 
 if TYPE_CHECKING:
-    from chainfield.kernels.linear_chain import Parameters
+    from chainfield.kernels.train.linear_chain import Parameters
 
-Float = NDArray[np.float64]
 CACHE_LINE = 64
 
 
@@ -53,7 +52,7 @@ class Packing:
 
     def take(self, theta: Float | None = None) -> Parameters:
         """Packed parameters in a buffer that is to be given back: θ, or zeros."""
-        from chainfield.kernels.linear_chain import Parameters
+        from chainfield.kernels.train.linear_chain import Parameters
 
         try:
             packed = self._free.pop()

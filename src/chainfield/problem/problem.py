@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError, DivergenceError, NoPathError
 from chainfield.features.batch import Batch
 from chainfield.inference import Paths, clamped_path, marginals
@@ -21,8 +21,6 @@ from chainfield.scorers import Chain
 from .fused import RAN_AWAY, Fused, fuse
 from .fused_units import FusedUnits, fuse_units
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 Pullback = Callable[..., None]  # (d scores, into flat vector, scale, paced=False)
 
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How, Potentials
 from chainfield.potentials.normalising import normalise
 from chainfield.states import StateSpace
 
-from .scorer import Float, Scorer
+from .scorer import Scorer
 
 # Node and edge scores of a block should stay in the processor's cache between scoring, inference and the way back.
 BLOCK_BYTES = 1 << 20
@@ -179,7 +179,7 @@ class Chain:
         found, back = normalise(self.space, raw)
         return found, lambda d, into, scale, paced=False: pullback(back(d), into, scale, paced)
 
-    def blocks(self, offsets: NDArray[np.int64], lo: int, hi: int) -> Iterator[tuple[int, int]]:
+    def blocks(self, offsets: Int, lo: int, hi: int) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""
         row_bytes = 8 * (self.space.n_rows + (self.space.n_edges if self.per_position else 0))
         row_bytes += 8 * sum(scorer.width() for scorer in self.scorers)

@@ -12,17 +12,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-from chainfield.states.keys import label_ties
+from chainfield.states.naming import label_ties
 
 from .inspection import Share, demand
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, pair_shares
 from .pairs import Pairs
-from .scorer import Float, Int, Params, Pullback, Scorer
+from .scorer import Params, Pullback, Scorer
 from .storing import register
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class EdgeFeatures(Scorer):
     """
 
     pairs: Pairs
-    edge_row: NDArray[np.int32]  # (E,)
+    edge_row: Int32  # (E,)
     name: str = field(default="edge_features", kw_only=True)
     per_position: bool = field(default=True, init=False)
     linear: bool = field(default=True, init=False)
@@ -57,7 +57,7 @@ class EdgeFeatures(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """As for nodes, then from edge rows to edges."""
-        from chainfield.kernels.linear import gather_pairs, scatter_pairs
+        from chainfield.kernels.train.linear import gather_pairs, scatter_pairs
 
         sparse = batch.edges
         assert sparse is not None

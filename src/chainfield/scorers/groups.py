@@ -10,16 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from chainfield.arrays import Float, Int, Int32
 
 from .inspection import demand
 
 if TYPE_CHECKING:
     from chainfield.states import StateSpace
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
 NO_GROUPS: Int32 = np.empty(0, np.int32)
 
 

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
 from .inspection import Share, demand
 from .origin import Origin
-from .scorer import Float, Int, Params, Pullback, Scorer
+from .scorer import Params, Pullback, Scorer
 from .storing import register
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class HiddenUnits(Scorer):
             x = x if x.dtype == weight.dtype else x.astype(weight.dtype)
             a[: n * self.padded].reshape(n, self.padded)[:, : self.n_units] = x @ weight
         else:
-            from chainfield.kernels.unit_inputs import gather_inputs
+            from chainfield.kernels.train.unit_inputs import gather_inputs
 
             sparse = batch.sparse
             assert sparse is not None
@@ -93,7 +93,7 @@ class HiddenUnits(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """Inputs of units by a matrix product (or gathered rows), then all rows with all units."""
-        from chainfield.kernels.hidden_units import backward_units, forward_units
+        from chainfield.kernels.train.hidden_units import backward_units, forward_units
 
         n, width = batch.n_positions, self.padded
         a = self.inputs(params, batch)
@@ -124,7 +124,7 @@ class HiddenUnits(Scorer):
                 x = batch.dense if len(some) == n else batch.dense[some]
                 into += scale * (x.T @ (d if len(some) == n else d[some]))
         else:
-            from chainfield.kernels.unit_inputs import scatter_inputs
+            from chainfield.kernels.train.unit_inputs import scatter_inputs
 
             sparse = batch.sparse
             assert sparse is not None
@@ -133,7 +133,7 @@ class HiddenUnits(Scorer):
 
     def posteriors(self, params: Params, batch: Batch, rows: Float) -> Float:
         """(N, H) the probability that a unit is on, given rows with the weights ``rows`` (N, R)."""
-        from chainfield.kernels.hidden_units import backward_units, forward_units
+        from chainfield.kernels.train.hidden_units import backward_units, forward_units
 
         n, width = batch.n_positions, self.padded
         a, v = self.inputs(params, batch), _aligned(self.n_rows * width)
@@ -197,7 +197,7 @@ class HiddenUnits(Scorer):
         demand(self.n_units >= 1, "the number of hidden units")
 
 
-def _aligned(n: int) -> NDArray[np.float64]:
+def _aligned(n: int) -> Float:
     """n zeros that start on a cache line."""
     array = np.zeros(n + LANES)
     first = (-array.ctypes.data % 64) // 8

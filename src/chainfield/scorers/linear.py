@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
-from .groups import NO_GROUPS, Int32, add_grouped, check_groups, n_groups, old_columns, with_groups
+from .groups import NO_GROUPS, add_grouped, check_groups, n_groups, old_columns, with_groups
 from .inspection import Place, Share, Weight, demand
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, named_pairs, pair_shares
 from .pairs import Pairs, all_pairs
-from .scorer import Float, Int, Params, Pullback, Scorer
+from .scorer import Params, Pullback, Scorer
 from .storing import register
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class SparseLinear(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """Gather the weights of each position's features; the way back scatters."""
-        from chainfield.kernels.linear import gather_pairs, scatter_pairs
+        from chainfield.kernels.train.linear import gather_pairs, scatter_pairs
 
         sparse = batch.sparse
         assert sparse is not None

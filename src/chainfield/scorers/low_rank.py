@@ -12,14 +12,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
 from .inspection import Place, Weight, demand
 from .origin import Origin
-from .scorer import Float, Params, Pullback, Scorer
+from .scorer import Params, Pullback, Scorer
 from .storing import register
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class LowRankTransition(Scorer):
     enters, which is the state in first order and the current one of a pair in second order.
     """
 
-    left: NDArray[np.int32]  # (E,)
-    right: NDArray[np.int32]  # (E,)
+    left: Int32  # (E,)
+    right: Int32  # (E,)
     rank: int
     name: str = field(default="low_rank", kw_only=True)
 

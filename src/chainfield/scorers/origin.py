@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int = NDArray[np.int64]
+from chainfield.arrays import Int
 
 
 @dataclass(frozen=True, eq=False)

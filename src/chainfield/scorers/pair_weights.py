@@ -6,15 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.features.batch import Sparse
 
 from .inspection import Share, Weight, demand
 from .pairs import Pairs
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 def named_pairs(pairs: Pairs, weight: Float, names: Sequence[str]) -> Iterator[Weight]:

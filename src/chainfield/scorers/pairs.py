@@ -8,22 +8,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Bool, Bytes, Float, Int, Int32
 from chainfield.features.batch import Sparse
 from chainfield.memory import demand_memory
 
-from .storing import Arrays, narrow, nested
-
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+from .storing import narrow, nested
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """Pairs of feature f: first[f]:first[f+1], their rows ascending. F features, P pairs.
 
-    The first ``n_full`` features have all rows, the next ``n_single`` one each (see :mod:`chainfield.kernels.linear`).
+    The first ``n_full`` features have all rows, the next ``n_single`` one each (see ``kernels.train.linear``).
     A full feature may include pairs that were never seen: ``mask`` is 0 there, and the weight stays 0.
     """
 
@@ -31,7 +28,7 @@ class Pairs:
     row: Int32  # (P,)
     n_full: int = 0
     n_single: int = 0
-    mask: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))  # (pairs of full features,), or empty
+    mask: Float = field(default_factory=lambda: np.empty(0))  # (pairs of full features,), or empty
 
     @property
     def n_features(self) -> int:
@@ -44,7 +41,7 @@ class Pairs:
         return len(self.row)
 
     @cached_property
-    def bits(self) -> NDArray[np.uint8]:
+    def bits(self) -> Bytes:
         """The mask as the kernels read it: a bit a weight, a byte for each vector of a full feature."""
         if len(self.mask) == 0:
             return np.empty(0, np.uint8)
@@ -54,7 +51,7 @@ class Pairs:
         """(P,) the feature of each pair."""
         return np.repeat(np.arange(self.n_features), np.diff(self.first))
 
-    def exists(self) -> NDArray[np.bool_]:
+    def exists(self) -> Bool:
         """(P,) whether a pair has a weight of its own, or only fills up a full feature."""
         exists = np.ones(self.n_pairs, np.bool_)
         exists[: len(self.mask)] = self.mask > 0
@@ -81,7 +78,7 @@ def all_pairs(n_features: int, n_rows: int) -> Pairs:
     return Pairs(first, np.tile(np.arange(n_rows, dtype=np.int32), n_features), n_features)
 
 
-def seen_pairs(sparse: Sparse, allowed: NDArray[np.bool_], index: Int32) -> Pairs:
+def seen_pairs(sparse: Sparse, allowed: Bool, index: Int32) -> Pairs:
     """Only the pairs that occur together: feature f at a position whose set ``allowed[index[t]]`` has row r.
 
     allowed (M, R), index (N,); an index of -1 leaves a position out (nothing is known of it).
@@ -91,7 +88,7 @@ def seen_pairs(sparse: Sparse, allowed: NDArray[np.bool_], index: Int32) -> Pair
 
 def pairs_with_sets(sparse: Sparse, rows_of: Sequence[Int], index: Int32, n_rows: int) -> Pairs:
     """The same for sets that are lists of rows: a table of many small sets would be large."""
-    from chainfield.kernels.pairs import feature_sets
+    from chainfield.kernels.train.pairs import feature_sets
 
     n_sets = len(rows_of)
     if n_sets == 0:
@@ -124,7 +121,7 @@ def arrange(pairs: Pairs, n_rows: int, share: float = 0.25) -> tuple[Pairs, Int3
     A feature seen with a quarter of the rows (or ``share``) or more becomes full: reading all rows as vectors beats a
     list.
     """
-    from chainfield.kernels.pairs import fill_zones
+    from chainfield.kernels.train.pairs import fill_zones
 
     exists = pairs.exists()
     counts = np.diff(pairs.first)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
 from .inspection import Place, Share, Weight
-from .storing import Arrays, fields_from_parts, fields_to_parts
+from .storing import fields_from_parts, fields_to_parts
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from .origin import Origin
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 Params = Mapping[str, Float]
 # pullback(d_scores, into, scale): into[name] += scale * (d loss / d parameter), for every parameter. A scorer whose
 # ``pace`` is not the same for all its parameters may be given a scale for each of them, by name.
@@ -114,7 +112,7 @@ class Scorer(ABC):
         """
         return None
 
-    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[NDArray[np.int32], Float] | None:
+    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[Int32, Float] | None:
         """For a transition that knows a way to the best path without filling all edge scores.
 
         The best rows (N,) and the score of each sequence (S,), -inf where there is no path; exactly those that Viterbi

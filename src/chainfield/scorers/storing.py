@@ -7,25 +7,25 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Array, Arrays
 from chainfield.errors import ConfigError, ModelFileError
+from chainfield.lazy import Registry
 
 if TYPE_CHECKING:
     from .scorer import Scorer
 
-Arrays = dict[str, NDArray[Any]]
 S = TypeVar("S", bound="type[Scorer]")
 
 #: Scorers that a model file may name, by the names of their classes.
-SCORERS: dict[str, type[Scorer]] = {}
+SCORERS: Registry[Scorer] = Registry()
 # Fields of these types are stored part by part: their loaders, by the name of the type.
 _NESTED: dict[str, Callable[[dict[str, Any], Arrays], Any]] = {}
 
 
 def register(kind: S) -> S:
     """A class decorator: model files may hold scorers of this class. Files name it; they never bring code."""
-    known = SCORERS.get(kind.__name__)
+    known = SCORERS.present(kind.__name__)
     if known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
         raise ConfigError(f"There is a scorer {kind.__name__} already, in {known.__module__}; give another name.")
     SCORERS[kind.__name__] = kind
@@ -87,7 +87,7 @@ def fields_from_parts(kind: Any, config: dict[str, Any], arrays: Arrays) -> dict
     return settings
 
 
-def narrow(array: NDArray[Any]) -> NDArray[Any]:
+def narrow(array: Array) -> Array:
     """Non-negative integers in the smallest unsigned type that holds them; others as they are."""
     if array.size and array.min() < 0:
         return array

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
 from .inspection import Place, Weight, demand
 from .origin import Origin
-from .scorer import Float, Params, Pullback, Scorer
+from .scorer import Params, Pullback, Scorer
 from .storing import register
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Transition(Scorer):
     second-order ones; one weight for all state pairs of a label pair.
     """
 
-    tie: NDArray[np.int32]  # (E,)
+    tie: Int32  # (E,)
     name: str = field(default="transition", kw_only=True)
     linear: bool = field(default=True, init=False)
 
@@ -76,7 +76,7 @@ class Transition(Scorer):
         demand(good and self.tie.min(initial=0) >= -1, "the table of transitions")
 
 
-def compact_ties(keep: NDArray[np.bool_], tie: NDArray[np.int32]) -> NDArray[np.int32]:
+def compact_ties(keep: Bool, tie: Int32) -> Int32:
     """Renumber ties so that only those with ``keep[tie]`` have a weight."""
     number = np.where(keep, np.cumsum(keep) - 1, -1).astype(np.int32)
     return number[tie]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Int
 from chainfield.errors import ConfigError
 
 from .space import StateSpace
-
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Int32
 from chainfield.kernels.graph import LANES, Graph
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def build_graph(space: StateSpace) -> Graph:
     in_first = np.concatenate([[0], np.cumsum(np.bincount(dst, minlength=n_states))])
     complete = n_edges == n_states**2 and bool(space.start.all()) and bool(space.end.all())
 
-    def ints(values: object) -> NDArray[np.int32]:
+    def ints(values: object) -> Int32:
         return np.ascontiguousarray(values, dtype=np.int32)
 
     return Graph(

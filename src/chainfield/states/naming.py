@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from chainfield.arrays import Int, Int32
 
 from .space import StateSpace
 
-Int = NDArray[np.int64]
 ANY = -2  # the row before does not matter, or is not determined
 NONE = -1  # a state that nothing leads into
 
@@ -54,6 +54,6 @@ def label_codes(space: StateSpace) -> list[Int]:
     return codes
 
 
-def label_ties(space: StateSpace) -> list[NDArray[np.int32]]:
+def label_ties(space: StateSpace) -> list[Int32]:
     """The same as ties: all edges between the states of the same labels share a weight."""
     return [np.unique(code, return_inverse=True)[1].astype(np.int32) for code in label_codes(space)]

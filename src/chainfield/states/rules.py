@@ -6,13 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool
 from chainfield.errors import ConfigError
 
 from .space import StateSpace
-
-Bool = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

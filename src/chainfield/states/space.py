@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from chainfield.arrays import Array, Bool, Int32
 from chainfield.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -16,12 +17,9 @@ if TYPE_CHECKING:
 
     from .blocks import Block
 
-Int32 = NDArray[np.int32]
-Bool = NDArray[np.bool_]
 
-
-def _frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    array: NDArray[Any] = np.array(values, dtype=dtype, order="C")
+def _frozen(values: ArrayLike, dtype: Any) -> Array:
+    array: Array = np.array(values, dtype=dtype, order="C")
     array.setflags(write=False)
     return array
 

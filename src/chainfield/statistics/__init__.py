@@ -2,13 +2,11 @@
 
 from .association import Association, Pair
 from .corpora import features_with_labels, label_pairs, word_pairs, words_with_labels
-from .heat_map import heat_map
 
 __all__ = [
     "Association",
     "Pair",
     "features_with_labels",
-    "heat_map",
     "label_pairs",
     "word_pairs",
     "words_with_labels",

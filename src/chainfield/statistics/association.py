@@ -15,12 +15,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import DataError
 from chainfield.potentials import Clamp
 from chainfield.states import StateSpace
 
 from .labels import ordered_labels, plain_label
-from .task import Float, Int, Task, label_cost
+from .task import Task, label_cost
 
 
 @final
@@ -94,7 +94,7 @@ class Classifying(Task):
         found = clamp.only_label(space)[clamp.index[offsets[:-1]]]
         return None, np.where(found >= 0, weights[found], 1.0)
 
-    def decode(self, numbers: NDArray[np.int32], offsets: Int) -> list[Any]:
+    def decode(self, numbers: Int32, offsets: Int) -> list[Any]:
         """Names of labels (S,)."""
         return [self.labels[i] for i in numbers.tolist()]
 

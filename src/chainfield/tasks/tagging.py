@@ -9,14 +9,14 @@ from itertools import chain, pairwise
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import DataError
 from chainfield.potentials import UNKNOWN, Clamp, clamp_labels, clamp_sets
 from chainfield.states import StateSpace
 
 from .labels import ordered_labels, plain_label
-from .task import Float, Int, Task, label_cost
+from .task import Task, label_cost
 
 
 @final
@@ -85,7 +85,7 @@ class Tagging(Task):
         """
         return -np.log(weights)[space.label_of_row], None
 
-    def decode(self, numbers: NDArray[np.int32], offsets: Int) -> list[list[Any]]:
+    def decode(self, numbers: Int32, offsets: Int) -> list[list[Any]]:
         """Names of labels (N,), a list a sequence."""
         names = np.empty(len(self.labels), object)
         names[:] = self.labels

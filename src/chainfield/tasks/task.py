@@ -9,16 +9,13 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.errors import DataError
 from chainfield.potentials import Clamp
 from chainfield.states import StateSpace
 
 from .labels import plain_label
-
-Int = NDArray[np.int64]
-Float = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ class Task(ABC):
         """How weights of labels (L,) enter training: a shift of all node scores (R,), a factor a sequence (S,)."""
 
     @abstractmethod
-    def decode(self, numbers: NDArray[np.int32], offsets: Int) -> list[Any]:
+    def decode(self, numbers: Int32, offsets: Int) -> list[Any]:
         """The answers behind the numbers of labels."""
 
     def numbers_of(self, target: Any, place: str) -> set[int]:
@@ -82,7 +79,7 @@ class Task(ABC):
             ) from None
 
 
-def label_cost(space: StateSpace, table: NDArray[np.bool_], margin: float) -> Float:
+def label_cost(space: StateSpace, table: Bool, margin: float) -> Float:
     """(M, R): ``margin`` for every row whose label is none of the allowed ones; nothing where all are allowed."""
     labels = np.zeros((len(table), space.n_labels), np.bool_)
     for row, label in enumerate(space.label_of_row):

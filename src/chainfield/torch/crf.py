@@ -8,17 +8,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from chainfield.arrays import Bool, Integers
 from chainfield.errors import ConfigError, DataError
-from chainfield.inference import (
-    best_label_paths,
-    class_log_probabilities,
-    decoder_named,
-    marginals,
-    sample,
-)
+from chainfield.inference import best_label_paths, class_log_probabilities, decoder_named, marginals, sample
 from chainfield.potentials import UNKNOWN, Clamp, Potentials, clamp_labels
 from chainfield.states import StateSpace, one_per_label
 
@@ -139,9 +133,7 @@ class CRF(ChainParameters):
         layout, states = self._best(emissions, mask, lengths)
         return layout.split(states)
 
-    def _best(
-        self, emissions: Tensor, mask: Tensor | None, lengths: Lengths | None
-    ) -> tuple[Layout, NDArray[np.integer]]:
+    def _best(self, emissions: Tensor, mask: Tensor | None, lengths: Lengths | None) -> tuple[Layout, Integers]:
         layout = self._layout(emissions, mask, lengths)
         node = self._nodes(emissions, layout)
         return layout, self._engine.best_states(node, self.edge_scores(), layout.offsets)
@@ -253,7 +245,7 @@ class CRF(ChainParameters):
         clamp.__dict__["single_row"] = self._clamp.single_row
         return clamp
 
-    def _sets(self, allowed: NDArray[np.bool_], layout: Layout) -> Clamp:
+    def _sets(self, allowed: Bool, layout: Layout) -> Clamp:
         if not allowed.any(axis=1).all():
             at = int(np.argmin(allowed.any(axis=1)))
             raise DataError(f"The tags of {_place(layout, at)} allow no label at all; at least one is needed.")

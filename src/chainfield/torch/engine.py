@@ -12,25 +12,16 @@ from typing import Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from chainfield.arrays import Floats, Int, Integers
 from chainfield.errors import ConfigError, NoPathError
-from chainfield.inference import (
-    add_path,
-    add_posteriors,
-    best_paths,
-    clamped_path,
-    log_partition,
-    score_paths,
-)
+from chainfield.inference import add_path, add_posteriors, best_paths, clamped_path, log_partition, score_paths
 from chainfield.potentials import Clamp, Potentials
 from chainfield.states import StateSpace
 
 from . import labelled, logspace, products
 
-Int = NDArray[np.int64]
-Float = NDArray[np.float64]
 Way = Literal["auto", "compiled", "torch"]
 #: Complete spaces of so many states are faster by products, even on the processor.
 MANY_STATES = 64
@@ -183,7 +174,7 @@ class Engine:
 
     # ---- best paths ----------------------------------------------------------------------------------------------
 
-    def best_states(self, node: Tensor, edge: Tensor, offsets: Int) -> NDArray[np.integer]:
+    def best_states(self, node: Tensor, edge: Tensor, offsets: Int) -> Integers:
         """(N,) the best state path of every sequence."""
         if self._compiled(node, products=False):
             paths = best_paths(self.space, as_potentials(node, edge, offsets))
@@ -226,7 +217,7 @@ def _no_path(s: int, known: str) -> NoPathError:
     return NoPathError(s, detail=f"{what} and emissions of -inf exclude every one.")
 
 
-def _check(values: NDArray[np.floating], known: str = "") -> None:
+def _check(values: Floats, known: str = "") -> None:
     """Name the first sequence without a path."""
     if not np.isfinite(values).all():
         raise _no_path(int(np.argmin(np.isfinite(values))), known)

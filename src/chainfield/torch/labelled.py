@@ -11,15 +11,13 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from chainfield.kernels.labelled import sum_labelled
+from chainfield.arrays import Int
+from chainfield.kernels.chain.labelled import sum_labelled
 from chainfield.states import StateSpace
 
 from .products import Steps, Weights, gather, shares
-
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

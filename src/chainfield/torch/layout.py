@@ -13,12 +13,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from chainfield.arrays import Array, Int
 from chainfield.errors import DataError
-
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ class Layout:
         out = values.new_full((total, *values.shape[1:]), fill)
         return out.index_copy_(0, self.place, values).reshape(*self.shape, *values.shape[1:])
 
-    def split(self, values: NDArray[Any]) -> list[list[Any]]:
+    def split(self, values: Array) -> list[list[Any]]:
         """(N,) end to end → a list a sequence."""
         flat = values.tolist()
         return [flat[a:b] for a, b in pairwise(self.offsets.tolist())]

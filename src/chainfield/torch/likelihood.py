@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -16,8 +15,6 @@ from chainfield.potentials import Clamp
 
 from .engine import Engine
 from .layout import Layout
-
-Int = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

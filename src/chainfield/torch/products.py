@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-Int = NDArray[np.int64]
+from chainfield.arrays import Int
+
 SPAN = 50.0
 FAINT = -80.0  # exp of less would be a denormal number, or nearly
 

@@ -3,9 +3,6 @@
 from .adam import Adam
 from .auto import Auto
 from .catalogue import TRAINERS, make_trainer, resolve_trainer
-from .ebw import EBW
-from .em import EM
-from .herding import Herding
 from .lbfgs import LBFGS, OWLQN
 from .online import SGD, calibrate
 from .rprop import RProp
@@ -14,8 +11,6 @@ from .session import Progress, Session, begin, run
 from .trainer import Record, State, Trainer
 
 __all__ = [
-    "EBW",
-    "EM",
     "LBFGS",
     "OWLQN",
     "SDCA",
@@ -23,7 +18,6 @@ __all__ = [
     "TRAINERS",
     "Adam",
     "Auto",
-    "Herding",
     "Progress",
     "RProp",
     "Record",

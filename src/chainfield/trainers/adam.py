@@ -7,10 +7,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.problem import Problem
 
 from .averaging import AveragedState, averages, check_averaging, restarts
-from .trainer import Float, Record, State, Trainer, Window, check_pace, orders
+from .trainer import Record, State, Trainer, Window, check_pace, orders
 
 
 @dataclass

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Single
 from chainfield.problem import Memory, OnlinePass, Problem
 
 from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs
 from .online import SGD, OnlineState
 from .sdca import safe_share
-from .trainer import Float, Record, State, Trainer, orders
+from .trainer import Record, State, Trainer, orders
 
 POWER = 0.65
 SNAPSHOTS = 8
@@ -33,8 +33,8 @@ class AutoState(LBFGSState):
 
     passes: int = 0
     share: float = 0.0
-    node: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
-    edge: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    node: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    edge: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))
     rate: float = 0.0
 
 

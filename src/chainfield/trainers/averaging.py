@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 
-from .trainer import Float, State
+from .trainer import State
 
 
 @dataclass

@@ -11,15 +11,14 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Single
 from chainfield.parallel import ordered_map
 from chainfield.problem import Problem
 
 from .linesearch import weak_wolfe
-from .trainer import Float, Outlook, Record, State, Trainer
+from .trainer import Outlook, Record, State, Trainer
 
-Single = NDArray[np.float32]
 CHUNK = 1 << 16  # parameters a thread takes at a time; sums over chunks are added in order
 
 
@@ -44,7 +43,7 @@ class LBFGSState(State):
 
 def direction(state: LBFGSState, gradient: Float, n_jobs: int) -> tuple[Float, float]:
     """-H · gradient by the two-loop recursion, in terms of inner products; and its product with the gradient."""
-    from chainfield.kernels.dense import combine, weighted_products
+    from chainfield.kernels.train.lbfgs import combine, weighted_products
 
     memory, n = len(state.steps), len(gradient)
     used = np.arange(max(0, state.pairs - memory), state.pairs) % max(memory, 1)
@@ -87,7 +86,7 @@ def direction(state: LBFGSState, gradient: Float, n_jobs: int) -> tuple[Float, f
 
 def remember(state: LBFGSState, theta: Float, gradient: Float, n_jobs: int) -> None:
     """Keep the way from the state's θ and gradient to these as a pair, unless its curvature is not safely positive."""
-    from chainfield.kernels.dense import difference
+    from chainfield.kernels.train.lbfgs import difference
 
     i = state.pairs % len(state.steps)
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import DivergenceError
-
-Float = NDArray[np.float64]
 
 DECREASE = 1e-4
 FLATTER = 0.9

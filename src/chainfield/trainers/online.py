@@ -17,11 +17,12 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import DivergenceError
 from chainfield.problem import OnlinePass, Problem, move_back
 
 from .averaging import AveragedState, averages, check_averaging, pieces, restarts
-from .trainer import Float, Record, State, Trainer, Window, check_pace, orders
+from .trainer import Record, State, Trainer, Window, check_pace, orders
 
 # Paying the penalties costs a few passes over θ; it should not cost more than the steps in between.
 PAY = 64

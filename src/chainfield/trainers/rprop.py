@@ -18,11 +18,12 @@ from typing import ClassVar, Literal, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DivergenceError
 from chainfield.problem import Problem
 
 from .lbfgs import pseudo_gradient
-from .trainer import Float, Record, State, Trainer, Window, orders
+from .trainer import Record, State, Trainer, Window, orders
 
 
 @dataclass

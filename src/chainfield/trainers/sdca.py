@@ -17,15 +17,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Single
 from chainfield.errors import ConfigError
 from chainfield.problem import Memory, OnlinePass, Problem
 
 from .smoothness import smoothness
-from .trainer import Float, Record, State, Trainer, Window, orders
-
-Single = NDArray[np.float32]
+from .trainer import Record, State, Trainer, Window, orders
 
 
 @dataclass

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Array, Float
 from chainfield.errors import DivergenceError
 from chainfield.problem import Problem
 
-from .trainer import Float, State, Trainer
+from .trainer import State, Trainer
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Session:
     history: list[dict[str, Any]] = field(default_factory=list)
     reason: str = ""
 
-    def pack(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Arrays and plain values."""
         arrays, plain = self.state.pack()
         own = {k: getattr(self, k) for k in ("best_score", "best_iteration", "seconds", "history", "reason")}
@@ -57,7 +57,7 @@ class Session:
         }
 
     @classmethod
-    def unpack(cls, state_type: type[State], arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> Session:
+    def unpack(cls, state_type: type[State], arrays: dict[str, Array], plain: dict[str, Any]) -> Session:
         """The inverse of :meth:`pack`."""
         inner = {k.removeprefix("state."): v for k, v in arrays.items() if k.startswith("state.")}
         own = dict(plain["session"])

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.potentials import Potentials
 from chainfield.problem import Problem, Pullback
 
-from .trainer import Float, orders
+from .trainer import orders
 
 SAMPLE = 24  # sequences on which it is measured
 STRIDE = 0.05  # along their gradients

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Array, Float, Int
 from chainfield.errors import ConfigError, DivergenceError
 from chainfield.problem import Problem
 
-Float = NDArray[np.float64]
 # A pass whose loss is so many times that of a model which knows nothing has not learned, however it goes on.
 RUN_AWAY = 10.0
 
@@ -27,14 +26,14 @@ class State:
     done: bool = False
     reason: str = ""
 
-    def pack(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    def pack(self) -> tuple[dict[str, Array], dict[str, Any]]:
         """Arrays and plain values, by field name."""
         values = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         return arrays, {name: value for name, value in values.items() if name not in arrays}
 
     @classmethod
-    def unpack(cls, arrays: dict[str, NDArray[Any]], plain: dict[str, Any]) -> State:
+    def unpack(cls, arrays: dict[str, Array], plain: dict[str, Any]) -> State:
         """The inverse of :meth:`pack`."""
         values: dict[str, Any] = {name: np.array(value) for name, value in arrays.items()}
         return cls(**values, **plain)
@@ -120,7 +119,7 @@ def check_pace(problem: Problem, theta: Float, loss: float, what: str, rate: flo
         )
 
 
-def orders(seed: int, iteration: int, n: int) -> NDArray[np.int64]:
+def orders(seed: int, iteration: int, n: int) -> Int:
     """A fresh random order for a pass; the seed and the pass determine it, so that resuming needs no more."""
     return np.random.default_rng([seed, iteration]).permutation(n)
 

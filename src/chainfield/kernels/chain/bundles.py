@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner, maker, part
-from .vector import LANES, add, exp, fma, get, highest, load, maximum, mul, put, splat, store, total
+from chainfield.kernels.jit import inner, maker, part
+from chainfield.kernels.vector import LANES, add, exp, fma, get, highest, load, maximum, mul, put, splat, store, total
 
 
 @inner

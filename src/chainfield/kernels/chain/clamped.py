@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.jit import kernel, part
+
 from .bundles import exp_scalar
 from .complete import COMFORT
-from .jit import kernel, part
 from .products import matrix
 from .sum import THIN
 
@@ -135,7 +136,7 @@ def narrow_sum(
     graph: Any, node: Any, edges: Any, offsets: Any, weight: Any, posteriors: bool, d_node: Any, d_edges: Any,
     log_z: Any,
 ) -> None:  # fmt: skip
-    """As :func:`chainfield.kernels.products.sum_by_products`: NaN for sequences that are left to others."""
+    """As :func:`chainfield.kernels.chain.products.sum_by_products`: NaN for sequences that are left to others."""
     n_states = len(graph.row_of)
     n_sequences = len(offsets) - 1
     weights, shift, whole = matrix(graph, edges)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jit import maker, part
-from .vector import get, put
+from chainfield.kernels.jit import maker, part
+from chainfield.kernels.vector import get, put
 
 
 class Search(NamedTuple):
@@ -55,7 +55,7 @@ def best_known_path(
     graph: Any, index: Any, table: Any, at: int, n: int, nodes: Any, width: int, edges: Any, search: Any, states: Any,
     path_edges: Any,
 ) -> float:  # fmt: skip
-    """The best path through the rows that are known to be possible, as :func:`chainfield.kernels.max.best_path`."""
+    """The best path through the rows that are known to be possible, as ``chain.max.best_path``."""
     place = search.place
     for k in range(len(place)):
         put(place, k, -1)

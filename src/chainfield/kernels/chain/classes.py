@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .jit import kernel
+from chainfield.kernels.jit import kernel
 
 
 @kernel

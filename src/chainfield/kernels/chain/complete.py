@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .bundles import one, outer, three
-from .jit import inner, part
-from .vector import (
+from chainfield.kernels.jit import inner, part
+from chainfield.kernels.vector import (
     LANES,
     add,
     fma,
@@ -31,6 +30,8 @@ from .vector import (
     store_part,
     total,
 )
+
+from .bundles import one, outer, three
 
 # Alpha and beta are exact while they stay above THIN (see sum.py); the product of two reciprocals must not overflow.
 THIN = 1e-120

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .jit import kernel, maker
+from chainfield.kernels.jit import kernel, maker
 
 FAINT = -80.0  # exp of less would be a denormal number, or nearly
 

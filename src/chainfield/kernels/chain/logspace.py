@@ -1,6 +1,6 @@
 """Sum-product in log space: for sequences whose scores differ by hundreds, where exp space would lose states.
 
-The recursions of :mod:`chainfield.kernels.sum`, with alpha normalised at every step so that its logarithms keep their
+The recursions of ``chain.sum``, with alpha normalised at every step so that its logarithms keep their
 digits on long sequences.
 """
 
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.jit import inner, maker
+
 from .bundles import exp_scalar, largest
-from .jit import inner, maker
 
 
 @inner

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.jit import inner, kernel, part
+from chainfield.kernels.vector import LANES, add, get, load, load_part, put, splat, store, store_part
+
 from .bundles import aligned, largest, push_max, spread
-from .jit import inner, kernel, part
-from .vector import LANES, add, get, load, load_part, put, splat, store, store_part
 
 # Scores are brought back to zero every so many steps, so that they keep their digits on long sequences.
 REBASE = 64

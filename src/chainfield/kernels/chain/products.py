@@ -10,7 +10,7 @@ first: step t of all that are still running is one product of matrices, and thos
     expected edges = alphaᵀ · (right, one step later) (K, K), one product for all positions
 
 That is 6 K² operations a position in matrix products, and a dozen passes over K numbers around them. Scaling and the
-watch over what underflow might lose are those of :mod:`chainfield.kernels.sum`; a sequence in which exp space does not
+watch over what underflow might lose are those of ``chain.sum``; a sequence in which exp space does not
 suffice gets NaN, and is left to it.
 """
 
@@ -20,11 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .bundles import exp_scalar, largest
-from .complete import COMFORT
-from .jit import kernel, maker, part
-from .sum import THIN
-from .vector import (
+from chainfield.kernels.jit import kernel, maker, part
+from chainfield.kernels.vector import (
     LANES,
     add,
     exp,
@@ -43,6 +40,10 @@ from .vector import (
     total,
     where_positive,
 )
+
+from .bundles import exp_scalar, largest
+from .complete import COMFORT
+from .sum import THIN
 
 
 @maker

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner, kernel
+from chainfield.kernels.jit import inner, kernel
+
 from .logspace import log_forward
 
 

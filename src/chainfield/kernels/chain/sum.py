@@ -20,11 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bundles import aligned, largest, outer, padded, pull, push, spread
-from .complete import CHECK, CHUNK, COMFORT, both_ways, knows
-from .jit import inner, kernel, maker, part
-from .logspace import log_backward, log_forward
-from .vector import (
+from chainfield.kernels.jit import inner, kernel, maker, part
+from chainfield.kernels.vector import (
     LANES,
     add,
     exp,
@@ -44,6 +41,10 @@ from .vector import (
     total,
     where_positive,
 )
+
+from .bundles import aligned, largest, outer, padded, pull, push, spread
+from .complete import CHECK, CHUNK, COMFORT, both_ways, knows
+from .logspace import log_backward, log_forward
 
 THIN = 1e-250
 

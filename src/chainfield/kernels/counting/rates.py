@@ -1,6 +1,6 @@
 """Co-occurrence rates of labels, step by step, and Viterbi over the labels that a word may have.
 
-The rate of a step from label y of word x to label y' of word x' climbs a ladder (see chainfield.scorers.word_rates):
+The rate of a step from label y of word x to label y' of word x' climbs a ladder (see models.empirical.word_rates):
 
     r0(y, y')     = (c(y, y') + k0) / (e(y, y') + k0)                              labels alone
     rx(y, y')     = (c(x, y, y') + k1 r0) / (c(x, y, .) p(y') + k1)                the word before is known
@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jit import inner, kernel
+from chainfield.kernels.jit import inner, kernel
 
-REBASE = 64  # as in chainfield.kernels.max: the same sums in the same order
+REBASE = 64  # as in chainfield.kernels.chain.max: the same sums in the same order
 
 
 class Rates(NamedTuple):

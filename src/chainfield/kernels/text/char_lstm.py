@@ -1,4 +1,4 @@
-"""A BiLSTM over the characters of words, word by word: the equations are those of :mod:`chainfield.torch.spelling`.
+"""A BiLSTM over the characters of words, word by word: the equations are those of models.neural.char_lstm.
 
 The networks are small: the recurrent weights stay in the fastest cache, and a step is a few thousand operations, less
 than it costs to call a library for a product. Gates lie as o, i, f, g.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .jit import inner, kernel
-from .vector import LANES, add, divide, exp, load, load_part, mul, splat, store, store_part
+from chainfield.kernels.jit import inner, kernel
+from chainfield.kernels.vector import LANES, add, divide, exp, load, load_part, mul, splat, store, store_part
 
 
 @inner

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .jit import kernel
+from chainfield.kernels.jit import kernel
 
 _NEWLINE = 10
 _SPACE = 32

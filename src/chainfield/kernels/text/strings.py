@@ -13,8 +13,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .jit import inner, kernel
-from .vector import prefetch
+from chainfield.kernels.jit import inner, kernel
+from chainfield.kernels.vector import prefetch
 
 PADDING = 8  # bytes that must follow a buffer: words are read as a whole
 AHEAD = 64  # texts that are announced before they are looked up

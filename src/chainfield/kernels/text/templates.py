@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner, kernel
-from .vector import prefetch
+from chainfield.kernels.jit import inner, kernel
+from chainfield.kernels.vector import prefetch
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)

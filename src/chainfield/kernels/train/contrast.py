@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .jit import inner, part
-from .logspace import log_backward, log_forward
-from .max import best_path
-from .sum import posteriors_of
-from .vector import LANES, get, put, splat, store
+from chainfield.kernels.chain.logspace import log_backward, log_forward
+from chainfield.kernels.chain.max import best_path
+from chainfield.kernels.chain.sum import posteriors_of
+from chainfield.kernels.jit import inner, part
+from chainfield.kernels.vector import LANES, get, put, splat, store
 
 
 class Known(NamedTuple):

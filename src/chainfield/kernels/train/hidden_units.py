@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from .bundles import padded
-from .jit import inner, kernel, part
-from .vector import (
+from chainfield.kernels.chain.bundles import padded
+from chainfield.kernels.jit import inner, kernel, part
+from chainfield.kernels.vector import (  # fmt: skip
     LANES,
     add,
     divide,
@@ -38,7 +38,7 @@ from .vector import (
     store,
     total,
     where_positive,
-)  # fmt: skip
+)
 
 # Positions that are worked on side by side.
 SIDE = 4

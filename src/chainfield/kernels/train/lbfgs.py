@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner, kernel
-from .vector import LANES, add, fma, get, load, mul, prefetch, splat, store, total
+from chainfield.kernels.jit import inner, kernel
+from chainfield.kernels.vector import LANES, add, fma, get, load, mul, prefetch, splat, store, total
 
 PIECE = 2048  # elements at a time: what all remembered vectors are multiplied with stays in an inner cache
 AHEAD = 256  # remembered numbers that are asked for before they are read: there are too many streams to be guessed

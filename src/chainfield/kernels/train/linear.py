@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner, kernel, part
-from .vector import LANES, add, fma, get, keep, load, load_part, mul, put, splat, store, store_part
+from chainfield.kernels.jit import inner, kernel, part
+from chainfield.kernels.vector import LANES, add, fma, get, keep, load, load_part, mul, put, splat, store, store_part
 
 
 @inner

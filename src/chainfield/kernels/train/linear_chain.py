@@ -11,12 +11,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bundles import aligned, spread
+from chainfield.kernels.chain.bundles import aligned, spread
+from chainfield.kernels.chain.sum import make_work, prepare_edges
+from chainfield.kernels.jit import inner, kernel, maker, part
+from chainfield.kernels.vector import (
+    LANES,
+    any_of,
+    fma,
+    get,
+    load,
+    load_part,
+    mul,
+    put,
+    some_of,
+    splat,
+    store,
+    store_part,
+)
+
 from .contrast import add_expected, contrast
-from .jit import inner, kernel, maker, part
-from .sum import make_work, prepare_edges
 from .unrolled import announce_pairs, gather_unrolled, scatter_unrolled
-from .vector import LANES, any_of, fma, get, load, load_part, mul, put, some_of, splat, store, store_part
 
 # θ is a factor times what is stored, so that shrinking all of it is one multiplication; folded in below this.
 SMALLEST_FACTOR = 1e-6

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import kernel
-from .vector import LANES, exp, load, load_part, store, store_part
+from chainfield.kernels.jit import kernel
+from chainfield.kernels.vector import LANES, exp, load, load_part, store, store_part
 
 
 @kernel

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .jit import kernel
+from chainfield.kernels.jit import kernel
 
 
 @kernel

@@ -16,13 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bundles import aligned, spread
-from .jit import inner, kernel, maker, part
+from chainfield.kernels.chain.bundles import aligned, spread
+from chainfield.kernels.chain.clamped_max import best_known_path, make_search
+from chainfield.kernels.chain.max import best_path
+from chainfield.kernels.jit import inner, kernel, maker, part
+from chainfield.kernels.vector import LANES, get, put
+
 from .linear_chain import SMALLEST_FACTOR, add_groups, fold, read_edges
-from .max import best_path
-from .narrow_max import best_known_path, make_search
 from .unrolled import announce_pairs, gather_unrolled
-from .vector import LANES, get, put
 
 # The search for the best path with known labels follows edges one by one; vectors are faster if it must follow so many.
 NARROW = 4

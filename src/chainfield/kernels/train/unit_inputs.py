@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from .jit import inner, kernel, part
-from .vector import LANES, any_of, fma, get, load, load_part, splat, store, store_part
+from chainfield.kernels.jit import inner, kernel, part
+from chainfield.kernels.vector import LANES, any_of, fma, get, load, load_part, splat, store, store_part
 
 # Vectors of weights that are worked on side by side.
 BESIDE = 4

@@ -12,14 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .bundles import aligned, padded, spread
+from chainfield.kernels.chain.bundles import aligned, padded, spread
+from chainfield.kernels.chain.sum import make_work, prepare_edges
+from chainfield.kernels.jit import kernel, maker, part
+from chainfield.kernels.vector import LANES, any_of, get, put, some_of, splat, store
+
 from .contrast import contrast
 from .hidden_units import pack, pull_units, score_units, side_by_side
-from .jit import kernel, maker, part
 from .linear_chain import move_edges, read_edges
-from .sum import make_work, prepare_edges
 from .unit_inputs import add_row, gather_units, move_dense, scatter_units
-from .vector import LANES, any_of, get, put, some_of, splat, store
 
 
 class Inputs(NamedTuple):

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .jit import inner, kernel
-from .vector import LANES, add, fma, get, keep, load, mul, prefetch, put, splat, store
+from chainfield.kernels.jit import inner, kernel
+from chainfield.kernels.vector import LANES, add, fma, get, keep, load, mul, prefetch, put, splat, store
 
 
 class Unrolled(NamedTuple):

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.counting import Counts, Forms, Table
-from chainfield.counting.counts import join_entries, join_label, paired, split_entries, split_label
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
 from chainfield.fitted import FittedModel
-from chainfield.scorers import Chain, UnseenAverage, UnseenExponential, WordRates, Words
+from chainfield.scorers import Chain
 from chainfield.states import StateSpace
 
+from .counts import Counts, join_entries, join_label, paired, split_entries, split_label
 from .exponential import fit_exponential
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from .forms import Forms
+from .known_words import Words
+from .table import Table
+from .unseen import UnseenAverage, UnseenExponential
+from .word_rates import WordRates
 
 
 def chain_of(

@@ -7,13 +7,12 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.data.coded import CodedRows
 from chainfield.data.stream import CorpusStream
 from chainfield.errors import DataError
-
-from .inputs import len_of, shown
+from chainfield.models.inputs import len_of, shown
 
 
 class Chunk(NamedTuple):
@@ -21,7 +20,7 @@ class Chunk(NamedTuple):
 
     sequences: Sequence[Any]
     targets: Sequence[Any]
-    weight: NDArray[np.float64] | None = None
+    weight: Float | None = None
 
 
 def chunks_of(stream: Iterable[Any], size: int) -> Iterator[Chunk]:

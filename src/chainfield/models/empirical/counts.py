@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError
 
 from .forms import Forms, no_forms
-from .table import Float, Int, Table, empty_table
+from .table import Table, empty_table
 
 LABEL_BITS = 16
 MOST_LABELS = 1 << LABEL_BITS
@@ -35,7 +35,7 @@ class Counts:
 
     labels: tuple[Any, ...] = ()
     forms: Forms = field(default_factory=no_forms)
-    entries: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    entries: Int = field(default_factory=lambda: np.empty(0, np.int64))
     samples: Table = field(default_factory=empty_table)
     pairs: Table = field(default_factory=empty_table)
 

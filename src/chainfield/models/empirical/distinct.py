@@ -7,12 +7,10 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Int
 from chainfield.data.coded import CodedRows
 from chainfield.tasks.labels import plain_label
-
-Int = NDArray[np.int64]
 
 
 def offsets_of(sequences: Sequence[Any]) -> Int:

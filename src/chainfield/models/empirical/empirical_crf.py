@@ -9,24 +9,26 @@ from typing import Any, ClassVar, TypeVar, final
 
 import numpy as np
 
-from chainfield.counting import Counts, Tally, label_sequences, offsets_of
 from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
 from chainfield.features.batch import Sparse
-from chainfield.features.union import unite_maps
 from chainfield.fitted import FittedModel
+from chainfield.models.constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
+from chainfield.models.inputs import choose_map, is_sparse, len_of, shown, split_sequences
+from chainfield.models.settings import check_decoder
+from chainfield.models.tagging import TaggingModel
+from chainfield.models.weights import sequence_weights
 from chainfield.parallel import count_jobs
-from chainfield.scorers.unseen import COUNTED
 from chainfield.states import one_per_label
 from chainfield.tasks import Tagging, ordered_labels
 
+from .chain import chain_of, counts_of
 from .chunks import Chunk, check_lengths, chunks_of
-from .constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
-from .empirical_chain import chain_of, counts_of
-from .inputs import choose_map, is_sparse, len_of, shown, split_sequences
-from .settings import check_decoder
-from .tagging import TaggingModel
-from .weights import sequence_weights
+from .counts import Counts
+from .distinct import label_sequences, offsets_of
+from .tally import Tally
+from .union import unite_maps
+from .unseen import COUNTED
 
 CHUNK = 1 << 14  # sequences of a stream that are counted at a time
 OOV = ("empirical", "exponential")

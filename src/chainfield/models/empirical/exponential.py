@@ -7,9 +7,8 @@ sequences of one position; samples with the same features are added up first.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.counting import Forms, tabulate
+from chainfield.arrays import Float, Int
 from chainfield.features.batch import Batch, Sparse
 from chainfield.objectives import Targets, objective_named
 from chainfield.parallel import one_blas_thread
@@ -20,8 +19,8 @@ from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import one_per_label
 from chainfield.trainers import LBFGS, begin, run
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from .forms import Forms
+from .table import tabulate
 
 
 def fit_exponential(

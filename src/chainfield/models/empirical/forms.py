@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int = NDArray[np.int64]
-Int32 = NDArray[np.int32]
+from chainfield.arrays import Bool, Int, Int32, UInt64
+
 _FIRST, _SECOND = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 _SHIFT = np.uint64(31)
 
@@ -30,7 +29,7 @@ class Forms:
         return len(self.observation)
 
     @cached_property
-    def _keys(self) -> tuple[NDArray[np.uint64], Int]:
+    def _keys(self) -> tuple[UInt64, Int]:
         """Hashes of the forms, ascending, and whose they are."""
         keys = _hash(self)
         order = np.argsort(keys, kind="stable")
@@ -99,7 +98,7 @@ def no_forms() -> Forms:
     return Forms(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
-def _hash(forms: Forms) -> NDArray[np.uint64]:
+def _hash(forms: Forms) -> UInt64:
     """(M,) a hash of every form: a sum over its features of numbers that depend on feature and place."""
     lengths = np.diff(forms.indptr)
     place = np.arange(len(forms.indices)) - np.repeat(forms.indptr[:-1], lengths)
@@ -109,12 +108,12 @@ def _hash(forms: Forms) -> NDArray[np.uint64]:
     return _mix(rest + _mix(forms.observation.astype(np.uint64) * _SECOND))
 
 
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix(values: UInt64) -> UInt64:
     values = (values ^ (values >> _SHIFT)) * _FIRST
     return (values ^ (values >> _SHIFT)) * _SECOND
 
 
-def _equal(a: Forms, i: Int, b: Forms, j: Int) -> NDArray[np.bool_]:
+def _equal(a: Forms, i: Int, b: Forms, j: Int) -> Bool:
     """Whether forms i of one are forms j of the other, one by one."""
     same = a.observation[i] == b.observation[j]
     lengths = np.diff(b.indptr)[j]

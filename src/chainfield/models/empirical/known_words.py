@@ -8,15 +8,15 @@ from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.scorers.inspection import Place, Share, Weight, demand
+from chainfield.scorers.scorer import Params, Pullback, Scorer
+from chainfield.scorers.storing import register
 
-from .inspection import Place, Share, Weight, demand
 from .observations import check_entries, entry_shares, entry_starts, observation_totals, observed
-from .scorer import Float, Int, Params, Pullback, Scorer
-from .storing import register
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap
@@ -35,9 +35,9 @@ class Words(Scorer):
     one more occurrence, shared out over all labels by their frequencies.
     """
 
-    observation: NDArray[np.int32]  # (n,) entries, sorted by observation, then by row
-    row: NDArray[np.int32]  # (n,)
-    count: NDArray[np.float64]  # (n,)
+    observation: Int32  # (n,) entries, sorted by observation, then by row
+    row: Int32  # (n,)
+    count: Float  # (n,)
     n_features: int
     n_rows: int
     min_count: float = 1.0
@@ -49,7 +49,7 @@ class Words(Scorer):
         return {}
 
     @cached_property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> Int:
         """(F+1,) where the entries of an observation begin."""
         return entry_starts(self.observation, self.n_features)
 
@@ -59,7 +59,7 @@ class Words(Scorer):
         return observation_totals(self.first, self.count)
 
     @cached_property
-    def seen(self) -> NDArray[np.bool_]:
+    def seen(self) -> Bool:
         """(F,) observations that were met often enough."""
         return (self.totals > 0) & (self.totals >= self.min_count)
 
@@ -76,7 +76,7 @@ class Words(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """Look the shares up."""
-        from chainfield.kernels.words import fill_words
+        from chainfield.kernels.counting.shares import fill_words
 
         words = observed(batch, self.seen)
         if not self.open:

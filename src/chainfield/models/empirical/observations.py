@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch
-
-from .inspection import demand
-
-Int32 = NDArray[np.int32]
-Float = NDArray[np.float64]
+from chainfield.scorers.inspection import demand
 
 
-def observed(batch: Batch, seen: NDArray[np.bool_]) -> Int32:
+def observed(batch: Batch, seen: Bool) -> Int32:
     """(N,) the number of each position's observation; -1 where it is not one that was ``seen`` (F,)."""
     sparse = batch.sparse
     assert sparse is not None
@@ -24,25 +20,25 @@ def observed(batch: Batch, seen: NDArray[np.bool_]) -> Int32:
     return words
 
 
-def known_or_rare(batch: Batch, met: NDArray[np.bool_], seen: NDArray[np.bool_]) -> Int32:
+def known_or_rare(batch: Batch, met: Bool, seen: Bool) -> Int32:
     """(N,) the same, where a rare observation (met, but not ``seen`` often enough) is -2 - its number."""
     words = observed(batch, met)
     return np.where((words >= 0) & ~seen[words], -2 - words, words).astype(np.int32)
 
 
-def entry_starts(observation: Int32, n_features: int) -> NDArray[np.int64]:
+def entry_starts(observation: Int32, n_features: int) -> Int:
     """(F+1,) where the entries of each observation begin; entries are sorted by observation."""
     return np.searchsorted(observation, np.arange(n_features + 1)).astype(np.int64)
 
 
-def entry_shares(first: NDArray[np.int64], count: Float) -> Float:
+def entry_shares(first: Int, count: Float) -> Float:
     """(n,) the share of each entry in its observation's count: the empirical P(y | x)."""
     totals = np.add.reduceat(np.append(count, 0.0), first[:-1]) if len(first) > 1 else np.empty(0)
     lengths = np.diff(first)
     return count / np.repeat(totals, lengths)
 
 
-def observation_totals(first: NDArray[np.int64], count: Float) -> Float:
+def observation_totals(first: Int, count: Float) -> Float:
     """(F,) how often each observation was met."""
     sums = np.concatenate([[0.0], np.cumsum(count)])
     return sums[first[1:]] - sums[first[:-1]]

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import DataError
 
-Int = NDArray[np.int64]
-Float = NDArray[np.float64]
 # Weighted counts are sums of floating-point numbers; what is left of one that was taken back is no event.
 NOTHING = 1e-9
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int
 from chainfield.data.coded import CodedRows
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Sparse
@@ -17,7 +17,7 @@ from chainfield.tasks.labels import plain_label
 from .counts import MOST_LABELS, Counts, join_entries, join_label, paired, split_label
 from .distinct import distinct_labels, distinct_rows, offsets_of
 from .forms import Forms, no_forms
-from .table import Float, Int, Table, empty_table, tabulate
+from .table import Table, empty_table, tabulate
 
 # Tables of chunks are kept apart until they are worth adding up: a table is merged with one that is not much larger.
 GROWTH = 2
@@ -99,7 +99,7 @@ class Tally:
         known = self._rows
         return np.fromiter((known.setdefault(row, len(known)) for row in rows), np.int64, len(rows))[which]
 
-    def _number_entries(self, codes: Int, there: NDArray[np.bool_], weight: Float | None) -> tuple[Int, Table]:
+    def _number_entries(self, codes: Int, there: Bool, weight: Float | None) -> tuple[Int, Table]:
         """(N,) the number of every entry, -1 where there is none, and how often each was met; new ones are numbered as
         they come.
         """
@@ -160,7 +160,7 @@ class Tally:
         return replace(found, forms=forms, entries=entries, samples=samples, pairs=pairs)
 
 
-def _tabulate(codes: Int, keep: NDArray[np.bool_], weights: Float | None) -> Table:
+def _tabulate(codes: Int, keep: Bool, weights: Float | None) -> Table:
     return tabulate(codes[keep], None if weights is None else weights[keep])
 
 

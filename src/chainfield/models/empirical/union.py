@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Int
 from chainfield.errors import ConfigError
 from chainfield.features.columns_map import TemplateFeatures
-from chainfield.features.map import Arrays, FeatureMap, pack_strings, unpack_strings
+from chainfield.features.map import FeatureMap, pack_strings, unpack_strings
 from chainfield.features.named import NamedFeatures
-
-Int = NDArray[np.int64]
 
 
 def unite_maps(ours: FeatureMap, theirs: FeatureMap) -> tuple[FeatureMap, Int]:

@@ -14,21 +14,21 @@ from functools import cached_property
 from typing import TYPE_CHECKING, final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse as scipy_sparse
 from scipy.special import log_softmax
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
 from chainfield.potentials import How
+from chainfield.scorers.inspection import Place, Share, Weight, demand
+from chainfield.scorers.pair_weights import check_pairs, named_pairs, pair_shares
+from chainfield.scorers.pairs import Pairs
+from chainfield.scorers.scorer import Params, Pullback, Scorer
+from chainfield.scorers.storing import register
 
-from .inspection import Place, Share, Weight, demand
+from .known_words import nothing_to_learn
 from .observations import known_or_rare, observed
-from .pair_weights import check_pairs, named_pairs, pair_shares
-from .pairs import Pairs
-from .scorer import Float, Int, Params, Pullback, Scorer
-from .storing import register
-from .words import nothing_to_learn
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap
@@ -44,12 +44,12 @@ OPENING = 1e-3  # what a relaxed scorer shares out over all labels alike
 class Unseen(Scorer):
     """What both kinds share: the samples, and which positions they speak of. M forms, n samples."""
 
-    observation: NDArray[np.int32]  # (M,) -1: a form without one
-    n_own: NDArray[np.int32]  # (M,) how many other features a form has
-    own: NDArray[np.int32]  # those features
-    form: NDArray[np.int32]  # (n,) samples: a form with a label …
-    row: NDArray[np.int32]  # (n,)
-    count: NDArray[np.float64]  # (n,) … and how often it was met
+    observation: Int32  # (M,) -1: a form without one
+    n_own: Int32  # (M,) how many other features a form has
+    own: Int32  # those features
+    form: Int32  # (n,) samples: a form with a label …
+    row: Int32  # (n,)
+    count: Float  # (n,) … and how often it was met
     n_features: int
     n_rows: int
     counted: str = "types"
@@ -114,7 +114,7 @@ class Unseen(Scorer):
         scores[at] += found
         return lambda d, into, scale: pullback(d[at] * part, into, scale)
 
-    def _with_own(self, by_features: Float, words: NDArray[np.int32]) -> tuple[Float, Float]:
+    def _with_own(self, by_features: Float, words: Int32) -> tuple[Float, Float]:
         """log (c(x, y) + s P(y | features)) / (c(x) + s), and the features' part in it; s is the strength."""
         part = np.ones_like(by_features)
         rare = np.flatnonzero(words >= 0)
@@ -170,7 +170,7 @@ class UnseenAverage(Unseen):
         return {}
 
     @cached_property
-    def table(self) -> tuple[Int, NDArray[np.int32], Float]:
+    def table(self) -> tuple[Int, Int32, Float]:
         """Label shares of features: where those of a feature begin (F+1,), rows, P(row | feature)."""
         samples = scipy_sparse.csr_array(
             (self.weight, (self.form, self.row)), shape=(len(self.observation), self.n_rows)
@@ -183,7 +183,7 @@ class UnseenAverage(Unseen):
 
     def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
         """Add up the shares of a position's features."""
-        from chainfield.kernels.words import average_features
+        from chainfield.kernels.counting.shares import average_features
 
         sparse = batch.sparse
         assert sparse is not None
@@ -218,7 +218,7 @@ class UnseenExponential(Unseen):
 
     def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
         """A linear model of the features, normalised at every position."""
-        from chainfield.kernels.linear import gather_pairs, scatter_pairs
+        from chainfield.kernels.train.linear import gather_pairs, scatter_pairs
 
         assert batch.sparse is not None
         pairs, own = self.pairs, batch.sparse.take(at)

@@ -11,7 +11,7 @@ rate of 0, so that no path might be left. So a rate is worked out from the least
    strength, the rates of a pair of words add up to 1 with the words' label shares (eqn. 7).
 
 A rare word has rung 2 only, and may have labels that it never had: for those, what the other word says, or rung 1.
-Strengths of 0 give the paper's estimate. The kernel states the formulas (:mod:`chainfield.kernels.rates`).
+Strengths of 0 give the paper's estimate. The kernel states the formulas (:mod:`chainfield.kernels.counting.rates`).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.scorers.inspection import Place, Share, Weight, demand
+from chainfield.scorers.scorer import Params, Pullback, Scorer
+from chainfield.scorers.storing import register
 
-from .inspection import Place, Share, Weight, demand
+from .known_words import nothing_to_learn
 from .observations import check_entries, entry_shares, entry_starts, known_or_rare, observation_totals
-from .scorer import Float, Int, Params, Pullback, Scorer
-from .storing import register
-from .words import nothing_to_learn
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap
-    from chainfield.kernels.rates import Rates
+    from chainfield.kernels.counting.rates import Rates
     from chainfield.states import StateSpace
 
 
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 class WordRates(Scorer):
     """score(t, (y, y')) = log φ of the step into position t. n entries (observation and row), P pairs of them."""
 
-    observation: NDArray[np.int32]  # (n,) sorted by observation, then by row
-    row: NDArray[np.int32]  # (n,)
-    count: NDArray[np.float64]  # (n,)
-    n_pairs: NDArray[np.int32]  # (n,) how many entries were met behind an entry
-    behind: NDArray[np.int32]  # (P,) those entries, ascending for each
-    pair_count: NDArray[np.float64]  # (P,)
-    edge: NDArray[np.int32]  # (E,) row · R + row of each edge of the space; empty: all pairs in order
+    observation: Int32  # (n,) sorted by observation, then by row
+    row: Int32  # (n,)
+    count: Float  # (n,)
+    n_pairs: Int32  # (n,) how many entries were met behind an entry
+    behind: Int32  # (P,) those entries, ascending for each
+    pair_count: Float  # (P,)
+    edge: Int32  # (E,) row · R + row of each edge of the space; empty: all pairs in order
     n_features: int
     n_rows: int
     label_strength: float = 1.0
@@ -66,7 +66,7 @@ class WordRates(Scorer):
         return {}
 
     @cached_property
-    def before(self) -> NDArray[np.int32]:
+    def before(self) -> Int32:
         """(P,) the first entry of every pair."""
         return np.repeat(np.arange(len(self.n_pairs), dtype=np.int32), self.n_pairs)
 
@@ -86,7 +86,7 @@ class WordRates(Scorer):
         return np.divide(counts + k, expected + k, out=np.ones_like(counts), where=expected + k > 0)
 
     @cached_property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> Int:
         """(F+1,) where the entries of an observation begin."""
         return entry_starts(self.observation, self.n_features)
 
@@ -95,14 +95,14 @@ class WordRates(Scorer):
         """(F,) how often an observation was met."""
         return observation_totals(self.first, self.count)
 
-    def words(self, batch: Batch) -> NDArray[np.int32]:
+    def words(self, batch: Batch) -> Int32:
         """(N,) the observations; those met fewer than ``min_count`` times are rare."""
         return known_or_rare(batch, self.totals > 0, self.totals >= self.min_count)
 
     @cached_property
     def rates(self) -> Rates:
         """The tables that the kernel reads."""
-        from chainfield.kernels.rates import Rates
+        from chainfield.kernels.counting.rates import Rates
 
         n, counts = len(self.row), self.label_pairs
         total = max(float(counts.sum()), 1.0)
@@ -128,7 +128,7 @@ class WordRates(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """Every step gets the rates of its two words."""
-        from chainfield.kernels.rates import fill_rates
+        from chainfield.kernels.counting.rates import fill_rates
 
         words = self.words(batch)
         if not len(self.edge) and not scores.any():
@@ -140,9 +140,9 @@ class WordRates(Scorer):
             scores += flat[:, self.edge] if len(self.edge) else flat
         return nothing_to_learn
 
-    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[NDArray[np.int32], Float]:
+    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[Int32, Float]:
         """Viterbi over the labels that words may have."""
-        from chainfield.kernels.rates import best_labels
+        from chainfield.kernels.counting.rates import best_labels
 
         allowed = np.zeros((self.n_rows, self.n_rows), np.bool_)
         allowed[space.src, space.dst] = True

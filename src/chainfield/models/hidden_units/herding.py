@@ -11,11 +11,11 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.problem import Problem
-
-from .online import SGD, OnlineState
-from .trainer import Float, Record, State, Trainer
+from chainfield.trainers.online import SGD, OnlineState
+from chainfield.trainers.trainer import Record, State, Trainer
 
 
 @dataclass

@@ -8,28 +8,28 @@ from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DataWarning
 from chainfield.features.batch import Batch
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Tagger, herd_of
-from chainfield.fitted.units import UnitPortrait, portraits, unit_posteriors, units_of
+from chainfield.inspection.units import UnitPortrait, portraits, unit_posteriors, units_of
+from chainfield.models.compose import Material, transitions
+from chainfield.models.constraints import ordered_space
+from chainfield.models.estimator import ChainTagger
+from chainfield.models.inputs import split_sequences
+from chainfield.models.settings import check_number, check_whole, seed_of
 from chainfield.objectives import Objective
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, HiddenUnits
 from chainfield.states import StateSpace
-from chainfield.trainers import SGD, Herding, Trainer, resolve_trainer
+from chainfield.trainers import SGD, Trainer, resolve_trainer
 
-from .base import Float
-from .compose import Material, transitions
-from .constraints import ordered_space
-from .estimator import ChainTagger
-from .inputs import split_sequences
+from .herding import Herding
 from .pretraining import PRETRAININGS, pretrain
-from .settings import check_number, check_whole, seed_of
 
 # Steps relative to those of transitions. A step on the input weights moves the input of a unit by its size times
 # the squared norm of x: dividing by the mean of that makes the scale of the data immaterial.
@@ -285,7 +285,7 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
         return unit_posteriors(self._tagger(), split_sequences(X, lengths), known)
 
     @property
-    def unit_weights_(self) -> tuple[Float, NDArray[np.float64]]:
+    def unit_weights_(self) -> tuple[Float, Float]:
         """What leads to units and from them: W (features, units) and V (units, labels)."""
         tagger = self._tagger()
         own = tagger.own(units_of(tagger))
@@ -300,10 +300,10 @@ forbidden, class_weight, warm_start, random_state, n_jobs, verbose
 
     def plot_receptive_fields(self, shape: tuple[int, int], n: int = 25) -> Any:
         """A figure with the receptive fields of the n units that tell labels apart most (extra ``plot``)."""
-        from chainfield.fitted.pictures import receptive_fields
+        from chainfield.plots.units import receptive_fields
 
-        self.receptive_fields(shape)
-        return receptive_fields(self._tagger(), shape, n)
+        fields, chosen = self.receptive_fields(shape), self.describe_units(0)[:n]
+        return receptive_fields(fields[[p.unit for p in chosen]], [f"{p.unit}: {p.labels[0][0]}" for p in chosen])
 
     def describe_units(self, n_features: int = 5) -> list[UnitPortrait]:
         """The most telling features of each unit by name, and the labels it speaks for; the strongest unit first."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.objectives import Targets, objective_named
 from chainfield.problem import Problem
@@ -21,8 +22,6 @@ from chainfield.scorers import Chain, HiddenUnits
 from chainfield.states import one_per_label
 from chainfield.trainers import SGD, begin, run
 from chainfield.trainers.trainer import orders
-
-from .base import Float
 
 PRETRAININGS = ("frames", "contrastive")
 PASSES = 5

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.features.batch import Batch
-from chainfield.scorers import GaussianMixture
-from chainfield.states.keys import row_ranks
+from chainfield.models.classifying import ClassifyingModel
+from chainfield.models.inputs import split_sequences
+from chainfield.states.naming import row_ranks
 
-from .base import Float
-from .classifying import ClassifyingModel
-from .inputs import split_sequences
+from .mixture import GaussianMixture
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +25,8 @@ class Alignment:
     """
 
     label: Any
-    states: NDArray[np.int64]  # (n,) within the label
-    components: NDArray[np.int64] | None  # (n,) within the state
+    states: Int  # (n,) within the label
+    components: Int | None  # (n,) within the state
 
 
 class Aligning(ClassifyingModel):
@@ -48,7 +47,7 @@ class Aligning(ClassifyingModel):
             found.append(Alignment(label, rank[rows], self._components(batch.window(s, s + 1), rows)))
         return found
 
-    def _components(self, batch: Batch, rows: Any) -> NDArray[np.int64] | None:
+    def _components(self, batch: Batch, rows: Any) -> Int | None:
         model = self._classifier()
         for scorer in model.chain.emissions:
             if isinstance(scorer, GaussianMixture):

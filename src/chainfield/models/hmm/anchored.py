@@ -7,10 +7,10 @@ from typing import final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-
-from .scorer import Float, Params, Pullback, Scorer
+from chainfield.scorers.scorer import Params, Pullback, Scorer
 
 
 @final

@@ -6,20 +6,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
-from chainfield.generative import HMM
-from chainfield.generative.starting import data_units, first_hmm, split
-from chainfield.objectives import JointLikelihood, Targets
+from chainfield.models.compose import Material
+from chainfield.objectives import Targets
 from chainfield.problem import Problem
-from chainfield.scorers import Anchored, Boundary, Chain, GaussianMixture, Gaussians, Scorer, Transition
+from chainfield.scorers import Boundary, Chain, Scorer, Transition
 from chainfield.states import StateSpace
-from chainfield.trainers import EM, begin, run
+from chainfield.trainers import begin, run
 
-from .compose import Material
+from .anchored import Anchored
+from .em import EM
+from .gaussians import Gaussians
+from .hmm import HMM
+from .joint import JointLikelihood
+from .mixture import GaussianMixture
+from .starting import data_units, first_hmm, split
 
-Float = NDArray[np.float64]
 INITS = ("kmeans", "split")
 
 

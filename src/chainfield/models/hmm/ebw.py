@@ -16,20 +16,21 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
-from chainfield.generative.counts import Counts, expected_counts
-from chainfield.generative.hmm import HMM, find_parts
-from chainfield.generative.maximising import Restraint, outgoing, with_probabilities
-from chainfield.objectives import Contrast, Flattened, JointLikelihood, Objective
+from chainfield.objectives import Contrast, Objective
 from chainfield.problem import Problem
-from chainfield.scorers import GaussianMixture
 from chainfield.states import StateSpace
+from chainfield.trainers.trainer import Record, State, Trainer
 
-from .trainer import Float, Record, State, Trainer
+from .expectations import Counts, expected_counts
+from .flattened import Flattened
+from .hmm import HMM, find_parts
+from .joint import JointLikelihood
+from .maximising import Restraint, outgoing, with_probabilities
+from .mixture import GaussianMixture
 
-Int = NDArray[np.int64]
 TRIALS = 12  # doublings of the constants before it is said that nothing is left to gain
 DOUBLINGS = 100  # a constant that is large enough leaves everything as it was, so the search ends long before
 SMALLEST = 1e-3  # of a constant: what is never met stays as it is

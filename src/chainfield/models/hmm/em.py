@@ -11,15 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, final
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DivergenceError
-from chainfield.generative.counts import Counts, expected_counts
-from chainfield.generative.hmm import HMM, find_parts
-from chainfield.generative.maximising import Restraint, maximise
-from chainfield.objectives import JointLikelihood
 from chainfield.problem import Problem
-from chainfield.scorers import GaussianMixture
+from chainfield.trainers.trainer import Record, State, Trainer
 
-from .trainer import Float, Record, State, Trainer
+from .expectations import Counts, expected_counts
+from .hmm import HMM, find_parts
+from .joint import JointLikelihood
+from .maximising import Restraint, maximise
+from .mixture import GaussianMixture
 
 
 @dataclass
@@ -32,7 +33,7 @@ class EMState(State):
 @final
 @dataclass(frozen=True)
 class EM(Trainer[EMState]):
-    """``floor``, ``smoothing``, ``ends``: see :class:`~chainfield.generative.maximising.Restraint`.
+    """``floor``, ``smoothing``, ``ends``: see :class:`~chainfield.models.hmm.maximising.Restraint`.
 
     Stops when an iteration gains less than ``tol`` times the objective.
     """

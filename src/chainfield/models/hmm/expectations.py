@@ -9,21 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import NoPathError
 from chainfield.objectives import Objective, Targets
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp
 from chainfield.problem import Problem
-from chainfield.scorers import Boundary, Chain, GaussianMixture, Transition
-from chainfield.scorers.mixture import SQUARES
+from chainfield.scorers import Boundary, Chain, Transition
 from chainfield.states import Block
 
 from .hmm import Parts, find_parts
-
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from .mixture import SQUARES, GaussianMixture
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,10 +22,9 @@ import numpy as np
 
 from chainfield.errors import ConfigError
 from chainfield.inference import class_scores
+from chainfield.objectives.objective import Objective, Targets
 from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
-
-from .objective import Objective, Targets
 
 Flattening = Literal["classes", "states"]
 

@@ -1,6 +1,6 @@
 """Gaussian mixtures by their means, log variances and log weights: what gradient training of an HMM moves.
 
-The scores are those of :class:`~chainfield.scorers.mixture.GaussianMixture` with the natural parameters that means
+The scores are those of :class:`~chainfield.models.hmm.mixture.GaussianMixture` with the natural parameters that means
 and variances stand for. With z = (o - centre) / spread, and per component the mean μ and the log variance v of z:
 
     log c - 1/2 Σ_d [ log 2π + 2 log spread + v + (z - μ)² e^{-v} ]
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.scorers.scorer import Params, Pullback, Scorer
 
 from .mixture import SQUARES, gather, moment_features, spread_out
-from .scorer import Float, Params, Pullback, Scorer
 
 if TYPE_CHECKING:
     from .mixture import GaussianMixture

@@ -8,25 +8,28 @@ from typing import Any, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Classifier
-from chainfield.objectives import Flattened, Objective, objective_named
+from chainfield.models.compose import Material, linear_emissions
+from chainfield.models.estimator import ChainClassifier
+from chainfield.models.settings import check_number, check_whole, seed_of
+from chainfield.models.transfer import carry_over
+from chainfield.objectives import Objective, objective_named
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.problem import Problem
-from chainfield.scorers import Anchored, Boundary, Chain, LowRankTransition, Scorer, Transition
+from chainfield.scorers import Boundary, Chain, LowRankTransition, Scorer, Transition
 from chainfield.states import StateSpace
-from chainfield.trainers import EM, SGD, Trainer, calibrate
+from chainfield.trainers import SGD, Trainer, calibrate
 
 from .aligning import Aligning
-from .base import Float
-from .compose import Material, linear_emissions
-from .estimator import ChainClassifier
-from .moments import Start, anchored, likely_start, moment_chain, released
-from .settings import check_number, check_whole, seed_of
+from .anchored import Anchored
+from .chains import Start, anchored, likely_start, moment_chain, released
+from .em import EM
+from .flattened import Flattened
 from .topologies import block_space, plainly
-from .transfer import carry_over
 
 STARTS = ("hmm", "random")
 FLATTENINGS = ("states", "classes")

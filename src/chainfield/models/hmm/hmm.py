@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
-from chainfield.scorers import Boundary, Chain, GaussianMixture, Gaussians, Transition
+from chainfield.scorers import Boundary, Chain, Transition
 
-Float = NDArray[np.float64]
+from .gaussians import Gaussians
+from .mixture import GaussianMixture
 
 
 @dataclass(frozen=True, eq=False)

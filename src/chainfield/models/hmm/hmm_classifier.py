@@ -8,27 +8,32 @@ from typing import Any, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Classifier
-from chainfield.generative import HMM, renormaliser
-from chainfield.objectives import Contrast, Flattened, JointLikelihood, Objective
+from chainfield.models.compose import Material
+from chainfield.models.estimator import ChainClassifier
+from chainfield.models.settings import check_number, check_whole, seed_of
+from chainfield.models.transfer import carry_over
+from chainfield.objectives import Contrast, Objective
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.problem import Problem
 from chainfield.scorers import Chain
 from chainfield.states import StateSpace
-from chainfield.trainers import EBW, EM, TRAINERS, Trainer
+from chainfield.trainers import TRAINERS, Trainer
 
 from .aligning import Aligning
-from .base import Float
-from .compose import Material
-from .estimator import ChainClassifier
+from .chains import Start, anchored, in_moments, likely_start, moment_chain, released, sharpened, unanchored
+from .ebw import EBW
+from .em import EM
+from .flattened import Flattened
 from .hidden_crf import EM_ITERATIONS, FLATTENINGS
-from .moments import Start, anchored, in_moments, likely_start, moment_chain, released, sharpened, unanchored
-from .settings import check_number, check_whole, seed_of
+from .hmm import HMM
+from .joint import JointLikelihood
+from .renormalising import renormaliser
 from .topologies import block_space, plainly
-from .transfer import carry_over
 
 OWN_TRAINERS = ("em", "ebw")
 CONSTRAINTS = ("free", "renormalised")

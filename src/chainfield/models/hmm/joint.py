@@ -13,10 +13,9 @@ from typing import final
 
 from chainfield.errors import NoPathError
 from chainfield.inference import add_posteriors
+from chainfield.objectives.objective import Objective, Targets
 from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
-
-from .objective import Objective, Targets
 
 
 @final

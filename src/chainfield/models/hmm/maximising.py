@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chainfield.scorers import GaussianMixture, Gaussians
+from chainfield.arrays import Float, Int
 from chainfield.states import StateSpace
 
-from .counts import Counts
+from .expectations import Counts
+from .gaussians import Gaussians
 from .hmm import HMM
+from .mixture import GaussianMixture
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 LEAST = 1e-8  # a component that is met less often keeps its mean and variance
 
 

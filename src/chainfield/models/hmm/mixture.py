@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from chainfield.arrays import Float, Int
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-
-from .inspection import Place, Share, Weight, demand
-from .origin import Origin
-from .scorer import Float, Int, Params, Pullback, Scorer
-from .storing import register
+from chainfield.scorers.inspection import Place, Share, Weight, demand
+from chainfield.scorers.origin import Origin
+from chainfield.scorers.scorer import Params, Pullback, Scorer
+from chainfield.scorers.storing import register
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap
@@ -49,7 +49,7 @@ def moment_features(x: Float, centre: Float, spread: Float) -> Float:
 
 def gather(components: Float, m: int, sharpness: float, how: How, scores: Float) -> Float:
     """Add components (N, R·M), gathered by rows, to scores; the array becomes the components' shares."""
-    from chainfield.kernels.mixture import gather_components
+    from chainfield.kernels.train.mixture import gather_components
 
     gather_components(components, m, sharpness, how == "max", scores)
     return components
@@ -57,7 +57,7 @@ def gather(components: Float, m: int, sharpness: float, how: How, scores: Float)
 
 def spread_out(d: Float, m: int, shares: Float) -> Float:
     """d loss / d components from d loss / d scores."""
-    from chainfield.kernels.mixture import spread_components
+    from chainfield.kernels.train.mixture import spread_components
 
     out = np.empty_like(shares)
     spread_components(np.ascontiguousarray(d), m, shares, out)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.potentials.grouping import log_sums
-from chainfield.scorers import Chain, Gaussians
+from chainfield.scorers import Chain
 
+from .gaussians import Gaussians
 from .hmm import find_parts
 from .maximising import outgoing
-
-Float = NDArray[np.float64]
 
 
 def renormaliser(chain: Chain, anchor: Float, *, ends: bool) -> Callable[[Float], None]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch
 from chainfield.states import StateSpace
 
 from .hmm import HMM
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
 ROUNDS = 20  # of k-means
 LARGEST = 1e100  # absolute value of an observation; 1 / LARGEST is the least
 

@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from chainfield.kernels.spelling import read_words, unread_words
+from chainfield.arrays import Int
+from chainfield.kernels.text.char_lstm import read_words, unread_words
 
-Int = NDArray[np.int64]
 _ORDER = (3, 0, 1, 2)  # gates here: o, i, f, g; torch keeps them as i, f, g, o
 
 

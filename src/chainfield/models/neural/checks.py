@@ -8,12 +8,12 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Single
 from chainfield.errors import ConfigError, DataError
-from chainfield.features.vectors import read_vectors
+from chainfield.models.settings import check_decoder
 
-from .settings import check_decoder
+from .vectors import read_vectors
 
 CHOICES = {"chars": ("lstm", "cnn", "none"), "context": ("none", "lstm"), "order": (1, 2)}
 FASTEST_DECAY = 0.05
@@ -58,7 +58,7 @@ def _demand(model: Any, name: str, low: float, *, whole: bool, strict: bool = Fa
         raise ConfigError(f"{name} is {value!r}; {what} {'above' if strict else 'of at least'} {low:g} is expected.")
 
 
-def known_vectors(given: Any, dimension: int | None) -> tuple[Sequence[str], NDArray[np.float32]]:
+def known_vectors(given: Any, dimension: int | None) -> tuple[Sequence[str], Single]:
     """Words and their vectors: from a file, or as they are given; none of either if there are none."""
     if given is None:
         return [], np.empty((0, 0), np.float32)

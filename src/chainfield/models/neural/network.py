@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
 
+from chainfield.arrays import Int, Integers
 from chainfield.errors import ConfigError
 
-from .spelling import last_states
+from .char_lstm import last_states
 
 CHARS = ("lstm", "cnn", "none")
 CONTEXTS = ("none", "lstm")
@@ -53,7 +53,7 @@ class Words(NamedTuple):
     word: Tensor  # (M,) its number
     chars: Tensor  # (M, C) its characters, filled up with 0
     lengths: Tensor  # (M,) how many they are; at least 1
-    offsets: NDArray[np.int64]  # (S+1,)
+    offsets: Int  # (S+1,)
 
 
 class Network(nn.Module):  # type: ignore[misc]
@@ -126,7 +126,7 @@ class Network(nn.Module):  # type: ignore[misc]
         found = self.spelling(letters.transpose(1, 2))  # (M, filters, C)
         return found.masked_fill(~inside.unsqueeze(1), -torch.inf).amax(2)
 
-    def _in_context(self, own: Tensor, offsets: NDArray[np.int64]) -> Tensor:
+    def _in_context(self, own: Tensor, offsets: Int) -> Tensor:
         lengths = np.diff(offsets)
         padded = pad_sequence(list(own.split(lengths.tolist())), batch_first=True)
         packed = pack_padded_sequence(padded, torch.from_numpy(lengths), batch_first=True, enforce_sorted=False)
@@ -136,11 +136,11 @@ class Network(nn.Module):  # type: ignore[misc]
 
 
 def words_of(
-    index: NDArray[np.integer],
-    word: NDArray[np.integer],
-    chars: NDArray[np.integer],
-    bounds: NDArray[np.integer],
-    offsets: NDArray[np.int64],
+    index: Integers,
+    word: Integers,
+    chars: Integers,
+    bounds: Integers,
+    offsets: Int,
     device: str | torch.device = "cpu",
 ) -> Words:
     """Numbers of words and characters as tensors; words without a character get an unknown one."""
@@ -148,7 +148,7 @@ def words_of(
     grid = np.zeros((len(word), max(int(lengths.max(initial=1)), 1)), np.int64)
     grid[np.arange(grid.shape[1]) < lengths[:, None]] = chars
 
-    def tensor(values: NDArray[np.integer]) -> Tensor:
+    def tensor(values: Integers) -> Tensor:
         return torch.from_numpy(values.astype(np.int64)).to(device)
 
     return Words(tensor(index), tensor(word), tensor(grid), tensor(np.maximum(lengths, 1)), offsets)

@@ -8,34 +8,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Array, Float
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
-from chainfield.features.words import WordFeatures
 from chainfield.files.checkpoint import load_checkpoint, mark_of, saver
 from chainfield.files.container import check_writable
+from chainfield.models.constraints import check_rules, found_scheme, label_rules, restricted
+from chainfield.models.development import Development, check_development
+from chainfield.models.estimator import CHECKPOINT_SECONDS, print_progress
+from chainfield.models.inputs import split_sequences
+from chainfield.models.labels import all_labels
+from chainfield.models.settings import seed_of
+from chainfield.models.tagging import TaggingModel
+from chainfield.models.weights import sequence_weights
 from chainfield.objectives import Targets
 from chainfield.parallel import count_jobs
-from chainfield.scorers import Boundary, Chain, Neural, Transition, low_rank
-from chainfield.scorers.neural import NEEDS_TORCH
+from chainfield.scorers import Boundary, Chain, Transition, low_rank
 from chainfield.states import StateSpace, partitioned, second_order
 from chainfield.trainers import Progress, Session, begin, run
 
-from .base import Float
-from .constraints import check_rules, found_scheme, label_rules, restricted
-from .development import Development, check_development
-from .estimator import CHECKPOINT_SECONDS, print_progress
-from .inputs import split_sequences
-from .labels import all_labels
-from .neural_settings import check_neural_settings, known_vectors
-from .settings import seed_of
-from .tagging import TaggingModel
-from .weights import sequence_weights
+from .checks import check_neural_settings, known_vectors
+from .scorer import NEEDS_TORCH, Neural
+from .word_features import WordFeatures
 
 if TYPE_CHECKING:
-    from .neural_training import NeuralAdam
-    from .pupil import Pupil
+    from .problem import Pupil
+    from .training import NeuralAdam
 
 WORD_DIM = 100
 MANY_STATES = 256  # with fewer, threads of torch wait for each other more than they work
@@ -246,10 +245,10 @@ class NeuralCRF(TaggingModel):
         except ImportError:
             raise ConfigError(NEEDS_TORCH) from None
         from chainfield.torch import CRF
-        from chainfield.torch.network import Network
 
-        from .neural_training import NeuralAdam
-        from .pupil import Pupil
+        from .network import Network
+        from .problem import Pupil
+        from .training import NeuralAdam
 
         device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
         network = chain.emissions[0]
@@ -308,7 +307,7 @@ class NeuralCRF(TaggingModel):
         tokens, targets = pupil.batch.tokens, pupil.targets
         assert tokens is not None
         settings = {k: v for k, v in self._settings().items() if k not in ("max_iter", "patience")}
-        arrays: list[NDArray[Any]] = [theta, pupil.batch.offsets, tokens.index, tokens.word, tokens.chars]
+        arrays: list[Array] = [theta, pupil.batch.offsets, tokens.index, tokens.word, tokens.chars]
         arrays += [targets.clamp.index, targets.clamp.table, targets.weight]
         mark = mark_of(arrays, settings | {"labels": repr(labels)})
         session = None

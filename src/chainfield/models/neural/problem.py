@@ -6,17 +6,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch, Tokens
 from chainfield.objectives import Targets
 from chainfield.scorers import Chain
 from chainfield.torch import CRF
 from chainfield.torch.layout import Layout
-from chainfield.torch.network import Network, Words, words_of
 
-Float = NDArray[np.float64]
-Int = NDArray[np.int64]
+from .network import Network, Words, words_of
+
 DECODED = 2000  # positions decoded at a time
 
 
@@ -29,7 +28,7 @@ class Pupil:
     crf: CRF
     batch: Batch
     targets: Targets
-    rare: NDArray[np.bool_]  # (words,) those that occur once: now and then they are taken for unknown
+    rare: Bool  # (words,) those that occur once: now and then they are taken for unknown
     device: str = "cpu"
     places: dict[str, torch.nn.Parameter] = field(init=False)  # by the chain's names of parameters
 
@@ -77,7 +76,7 @@ class Pupil:
         return flat
 
     @property
-    def _ties(self) -> NDArray[np.int32]:
+    def _ties(self) -> Int32:
         return next(t.tie for t in self.chain.transitions if t.name == "transition")  # type: ignore[attr-defined]
 
     # ---- learning and scoring ------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class RowAdam:
         self.at = torch.zeros(len(table), dtype=torch.int64, device=table.device)
         self.reach = _reach(self.ratio).to(table.device)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def catch_up(self, step: int, rows: Tensor | None = None) -> None:
         """Make the steps up to ``step`` that these rows (all of them) have missed; they had no gradient then."""
         rows = torch.arange(len(self.table), device=self.at.device) if rows is None else rows
@@ -61,7 +61,7 @@ class RowAdam:
         self.second.index_copy_(0, rows, v * (b2 ** k.double()).to(m).unsqueeze(1))
         self.at.index_fill_(0, rows, step)
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
+    @torch.no_grad()
     def step(self, step: int, rows: Tensor, gradient: Tensor) -> None:
         """Step number ``step`` (from 1) of rows that have made those before; the others are left behind."""
         (b1, b2), rate = BETAS, self.rate

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-
-from .inspection import demand
-from .scorer import Float, Params, Pullback, Scorer
-from .storing import register
+from chainfield.scorers.inspection import demand
+from chainfield.scorers.scorer import Params, Pullback, Scorer
+from chainfield.scorers.storing import register
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap
     from chainfield.states import StateSpace
-    from chainfield.torch.network import Network, Shape
+
+    from .network import Network, Shape
 
 NEEDS_TORCH = "Neural networks need torch; install it with: pip install 'chainfield[torch]'."
 
@@ -29,7 +30,7 @@ NEEDS_TORCH = "Neural networks need torch; install it with: pip install 'chainfi
 @register
 @dataclass(frozen=True, eq=False)
 class Neural(Scorer):
-    """scores += network(words): a vector a word, its characters, perhaps a context (:mod:`chainfield.torch.network`).
+    """scores += network(words): a vector a word, its characters, perhaps a context (:mod:`.network`).
 
     The fields are the sizes of the network. Torch is imported when scores are first asked for. ``fixed`` vectors are
     parameters that training leaves alone.
@@ -52,7 +53,7 @@ class Neural(Scorer):
     def shape(self) -> Shape:
         """The sizes, as the network takes them."""
         try:
-            from chainfield.torch.network import Shape
+            from .network import Shape
         except ImportError:
             raise ConfigError(NEEDS_TORCH) from None
         return Shape(**{f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "name"})
@@ -63,7 +64,7 @@ class Neural(Scorer):
         shape = self.shape
         import torch
 
-        from chainfield.torch.network import Network
+        from .network import Network
 
         with torch.device("meta"):
             return Network(shape).eval()
@@ -81,7 +82,7 @@ class Neural(Scorer):
         shape = self.shape
         import torch
 
-        from chainfield.torch.network import Network
+        from .network import Network
 
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(rng.integers(2**31 - 1)))
@@ -92,7 +93,7 @@ class Neural(Scorer):
         network = self.network
         import torch
 
-        from chainfield.torch.network import words_of
+        from .network import words_of
 
         assert batch.tokens is not None
         used = batch.tokens.used()

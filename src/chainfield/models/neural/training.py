@@ -7,18 +7,15 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from chainfield.arrays import Float, Int, Single
 from chainfield.errors import DivergenceError
 from chainfield.trainers import Record, State, Trainer
 from chainfield.trainers.trainer import orders
 
-from .pupil import Pupil
+from .problem import Pupil
 from .row_adam import BETAS, RowAdam
 
-Float = NDArray[np.float64]
-Float32 = NDArray[np.float32]
-Int = NDArray[np.int64]
 EPSILON = 1e-6  # the paper's
 SORTED = 25  # batches whose sequences are sorted by length together
 
@@ -77,7 +74,7 @@ class Optimiser:
         own = self.adam.state.get(p)
         return (own["exp_avg"], own["exp_avg_sq"]) if own else None
 
-    def keep(self, first: Float32, second: Float32) -> None:
+    def keep(self, first: Single, second: Single) -> None:
         """Write all moments into flat vectors; every row is up to now."""
         self.rows.catch_up(self.steps)
         at = 0
@@ -86,7 +83,7 @@ class Optimiser:
                 into[at : at + p.numel()] = values.reshape(-1).cpu().numpy()
             at += p.numel()
 
-    def resume(self, first: Float32, second: Float32, steps: int) -> None:
+    def resume(self, first: Single, second: Single, steps: int) -> None:
         """Go on where :meth:`keep` stood."""
         self.steps, at = steps, 0
         self.rows.at.fill_(steps)
@@ -104,8 +101,8 @@ class Optimiser:
 class NeuralState(State):
     """The parameters and Adam's moments of those that are trained, laid end to end."""
 
-    first: Float32 = field(default_factory=lambda: np.empty(0, np.float32))
-    second: Float32 = field(default_factory=lambda: np.empty(0, np.float32))
+    first: Single = field(default_factory=lambda: np.empty(0, np.float32))
+    second: Single = field(default_factory=lambda: np.empty(0, np.float32))
     steps: int = 0
 
 

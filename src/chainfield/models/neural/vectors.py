@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Single
 from chainfield.data.opening import open_text
 from chainfield.errors import DataError
 
-Vectors = tuple[Sequence[str], NDArray[np.float32]]
+Vectors = tuple[Sequence[str], Single]
 
 
 def read_vectors(path: str | PathLike[str]) -> Vectors:
@@ -20,7 +20,7 @@ def read_vectors(path: str | PathLike[str]) -> Vectors:
     The file may be compressed. Where a word stands twice, the first line counts.
     """
     words: dict[str, int] = {}
-    rows: list[NDArray[np.float32]] = []
+    rows: list[Single] = []
     width = 0
     with open_text(path) as lines:
         for number, line in enumerate(lines, 1):

@@ -7,14 +7,13 @@ from itertools import chain
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from chainfield.arrays import Arrays, Int32
 from chainfield.data.coded import CodedRows, encode_columns
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch, Tokens
-from chainfield.features.map import Arrays, FeatureMap, offsets_of, pack_strings, unpack_strings
+from chainfield.features.map import FeatureMap, offsets_of, pack_strings, unpack_strings
 
-Int32 = NDArray[np.int32]
 UNKNOWN = 0  # the number of every word, and of every character, that has none of its own
 DIGITS = str.maketrans("123456789", "000000000")
 

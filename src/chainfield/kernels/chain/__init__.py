@@ -1,0 +1,1 @@
+"""Inference: sums, maxima and samples over the paths of chains."""

@@ -1,0 +1,1 @@
+"""Counting: rates and shares of words and labels."""

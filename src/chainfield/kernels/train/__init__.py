@@ -1,0 +1,1 @@
+"""Training: passes over sequences, from scores to gradients and steps."""

@@ -1,0 +1,20 @@
+from chainfield.fitted import Classifier as Classifier
+from chainfield.fitted import Tagger as Tagger
+
+from .base import SequenceModel as SequenceModel
+from .classifying import ClassifyingModel as ClassifyingModel
+from .empirical.empirical_crf import EmpiricalCRF as EmpiricalCRF
+from .estimator import ChainClassifier as ChainClassifier
+from .estimator import ChainEstimator as ChainEstimator
+from .estimator import ChainTagger as ChainTagger
+from .families import MODELS as MODELS
+from .hidden_units.hidden_unit_crf import HiddenUnitCRF as HiddenUnitCRF
+from .hmm.aligning import Alignment as Alignment
+from .hmm.hidden_crf import HiddenCRF as HiddenCRF
+from .hmm.hmm_classifier import HMMClassifier as HMMClassifier
+from .latent_crf import LatentCRF as LatentCRF
+from .linear_crf import LinearCRF as LinearCRF
+from .loading import load as load
+from .memm import MEMM as MEMM
+from .neural.neural_crf import NeuralCRF as NeuralCRF
+from .tagging import TaggingModel as TaggingModel

@@ -1,0 +1,1 @@
+"""Empirical training: models by counting."""

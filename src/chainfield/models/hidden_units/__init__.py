@@ -1,0 +1,1 @@
+"""Hidden units between features and labels."""

@@ -1,0 +1,1 @@
+"""Hidden Markov models and hidden CRFs: everything that only whole-sequence models of numbers need."""
