@@ -149,7 +149,7 @@ def test_it_learns(model):
 
 def test_states_of_a_label(model):
     space = model.classifier_.chain.space
-    for x, states in zip(X_NEW, model.decode(X_NEW, ["up"] * len(X_NEW)), strict=True):
+    for x, states in zip(X_NEW, model.predict_states(X_NEW, ["up"] * len(X_NEW)), strict=True):
         assert len(states) == len(x)
         assert {model.classes_[i] for i in space.label_of[states]} == {"up"}
         assert (np.diff(states) >= 0).all()
@@ -225,4 +225,4 @@ def test_files(model, tmp_path, monkeypatch):
 def test_no_sequences(model):
     assert model.predict([]) == []
     assert model.predict_proba([]).shape == (0, 3)
-    assert model.decode([]) == []
+    assert model.predict_states([]) == []

@@ -261,16 +261,16 @@ MODELS = {
 
 COUNTED = {
     "empirical": chainfield.models.EmpiricalCRF(),
-    "exponential": chainfield.models.EmpiricalCRF("exponential", scheme="bio"),
+    "exponential": chainfield.models.EmpiricalCRF(oov="exponential", scheme="bio"),
     "memm": chainfield.models.MEMM(max_iter=3),
-    "hidden-unit": chainfield.models.HiddenUnitCRF(4, max_iter=3, dtype="float32"),
+    "hidden-unit": chainfield.models.HiddenUnitCRF(hidden_units=4, max_iter=3, dtype="float32"),
     "latent": chainfield.models.LatentCRF(max_iter=3),
     "latent, low rank": chainfield.models.LatentCRF(rank=2, max_iter=3),
 }
 
 
 NEURAL = {
-    "neural": {"states_per_label": 2, "rank": 2},
+    "neural": {"n_states": 2, "rank": 2},
     "neural, second order": {"order": 2, "context": "lstm", "chars": "cnn"},
 }
 
@@ -299,7 +299,7 @@ def test_documented_tensors_are_those_of_model_files(kind: str, tmp_path: Path) 
 def test_documented_tensors_are_those_of_checkpoints(
     trainer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chainfield.models.estimator, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(chainfield.models.run, "CHECKPOINT_SECONDS", 0.0)
     crf = chainfield.LinearCRF(trainer=trainer, max_iter=2)
     crf.fit(ROWS, LABELS, checkpoint=tmp_path / "c")
     tensors, config = header(tmp_path / "c")

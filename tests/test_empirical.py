@@ -119,7 +119,7 @@ def test_exponential_functions_fit_the_shares_of_known_words():
     """Without a penalty, a set of features that words share gets their label shares (the paper's section 3.7.2)."""
     X = [["walking", "talking", "singing", "red", "wed", "Bed"]]
     Y = [["V", "V", "N", "A", "V", "A"]]
-    model = EmpiricalCRF("exponential", template=lafferty_template(), l2=0.0, counted="tokens").fit(X, Y)
+    model = EmpiricalCRF(oov="exponential", template=lafferty_template(), l2=0.0, counted="tokens").fit(X, Y)
     found = np.exp(potentials(model, [["ring", "fed"]]).node)
     assert dict(zip(model.classes_, found[0], strict=True)) == pytest.approx({"A": 0, "N": 1 / 3, "V": 2 / 3}, abs=1e-3)
     assert dict(zip(model.classes_, found[1], strict=True)) == pytest.approx({"A": 1 / 2, "N": 0, "V": 1 / 2}, abs=1e-3)
@@ -129,7 +129,7 @@ def test_the_exponential_scorers_way_back(monkeypatch):
     monkeypatch.setattr("chainfield.models.empirical.unseen.LEAST", 1e-300)  # no label is left out
     X, Y = draw_corpus(np.random.default_rng(3), 30)
     X, Y = [*X, ["w9"]], [*Y, ["L1"]]  # a rare word
-    fitted = EmpiricalCRF("exponential", counted="tokens").fit(X, Y).tagger_
+    fitted = EmpiricalCRF(oov="exponential", counted="tokens").fit(X, Y).tagger_
     scorer, batch = fitted.chain.emissions[1], fitted.features.encode([["w0", "w9", "x1", "w77"]])
     rng = np.random.default_rng(0)
     theta, v = rng.normal(size=len(fitted.theta)), rng.normal(size=len(fitted.theta))
@@ -185,7 +185,7 @@ def test_another_maximum_likelihood_estimate_has_the_test_time_problem():
     assert viterbi(one_per_label(2), scores).states.tolist() == [1, 1]
     for oov in ("empirical", "exponential"):
         for smoothing in (PAPER, {}):
-            assert EmpiricalCRF(oov, **smoothing).fit(TOY_X, TOY_Y).predict([["b", "c"]]) == [[0, 0]]
+            assert EmpiricalCRF(oov=oov, **smoothing).fit(TOY_X, TOY_Y).predict([["b", "c"]]) == [[0, 0]]
 
 
 def test_marginals_of_a_corpus_that_the_model_can_express_are_empirical():
@@ -217,7 +217,7 @@ def test_the_quick_recursion_finds_what_the_dense_one_finds(seed, rules, oov):
         X, Y = ([s for s, k in zip(part, keep, strict=True) if k] for part in (X, Y))
     if not {y for ys in Y for y in ys} >= {"L0", "L1", "L2", "L3"}:
         return
-    model = EmpiricalCRF(oov, forbidden=forbidden).fit(X, Y)
+    model = EmpiricalCRF(oov=oov, forbidden=forbidden).fit(X, Y)
     tagger = model.tagger_
     test = [[f"w{i}" for i in rng.integers(0, 11, n)] for n in (0, 1, 2, 5, 70)]
     batch = tagger.features.encode(test)
@@ -232,7 +232,7 @@ def test_the_quick_recursion_finds_what_the_dense_one_finds(seed, rules, oov):
 def test_everything_a_tagger_can_do():
     X, Y = draw_corpus(np.random.default_rng(5), 60)
     for oov in ("empirical", "exponential"):
-        model = EmpiricalCRF(oov).fit(X, Y)
+        model = EmpiricalCRF(oov=oov).fit(X, Y)
         test = [["w0", "w1", "new", "w2"], ["new"], []]
         for p in model.predict_marginals(test):
             np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
@@ -255,7 +255,7 @@ def test_everything_a_tagger_can_do():
 def test_explanations_add_up():
     X, Y = draw_corpus(np.random.default_rng(8), 60)
     for oov in ("empirical", "exponential"):
-        model = EmpiricalCRF(oov).fit(X, Y)
+        model = EmpiricalCRF(oov=oov).fit(X, Y)
         x = ["w1", "new", "w3"]
         scores = potentials(model, [x])
         best = viterbi(model.tagger_.chain.space, scores)
@@ -348,14 +348,14 @@ def test_rows_may_be_tuples_and_lists():
 @pytest.mark.parametrize("oov", ["empirical", "exponential"])
 def test_saved_models_keep_their_counts(oov, tmp_path):
     X, Y = draw_corpus(np.random.default_rng(9), 40)
-    model = EmpiricalCRF(oov, min_count=2).fit(X[:20], Y[:20])
+    model = EmpiricalCRF(oov=oov, min_count=2).fit(X[:20], Y[:20])
     model.save(tmp_path / "m.cf")
     back = chainfield.load(tmp_path / "m.cf")
     same(back, model, X)
     same(pickle.loads(pickle.dumps(model)), model, X)
-    same(back.partial_fit(X[20:], Y[20:]), EmpiricalCRF(oov, min_count=2).fit(X, Y), X)
+    same(back.partial_fit(X[20:], Y[20:]), EmpiricalCRF(oov=oov, min_count=2).fit(X, Y), X)
     if oov == "empirical":
-        same(back.forget(X[:20], Y[:20]), EmpiricalCRF(oov, min_count=2).fit(X[20:], Y[20:]), X)
+        same(back.forget(X[:20], Y[:20]), EmpiricalCRF(oov=oov, min_count=2).fit(X[20:], Y[20:]), X)
 
 
 def test_counting_is_quick_to_refuse_damaged_files(tmp_path):
@@ -401,7 +401,7 @@ def test_no_sequence_is_left_without_a_path():
 @pytest.mark.parametrize("X", [["zzz", "yyy"], ["Q9-", ""], [""]])
 @pytest.mark.parametrize("oov", ["empirical", "exponential"])
 def test_sentences_of_unknown_words_only(X, oov):
-    model = EmpiricalCRF(oov).fit([["aa", "bb"]], [["1", "2"]])
+    model = EmpiricalCRF(oov=oov).fit([["aa", "bb"]], [["1", "2"]])
     assert set(model.predict([X])[0]) <= {"1", "2"}
     assert np.isfinite(model.predict_marginals([X])[0]).all()
 
@@ -411,7 +411,7 @@ def test_no_count_is_left_after_a_cut_off(oov):
     """No word is met often enough, no form has a feature, no two positions follow each other: still an answer."""
     bare = "U:word=%x[0,0]\n"
     for X, Y in (([["a", "b"]], [["1", "2"]]), ([["a"], ["b"]], [["1"], ["2"]]), ([["a"]], [["1"]])):
-        model = EmpiricalCRF(oov, template=bare, min_count=10**6, feature_strength=0.0).fit(X, Y)
+        model = EmpiricalCRF(oov=oov, template=bare, min_count=10**6, feature_strength=0.0).fit(X, Y)
         for test in (X, [["new", "b", "new"]]):
             assert [len(found) for found in model.predict(test)] == [len(x) for x in test]
             assert all(np.isfinite(p).all() for p in model.predict_marginals(test))
@@ -422,9 +422,9 @@ def test_no_count_is_left_after_a_cut_off(oov):
 def test_label_pairs_that_were_never_seen_have_an_answer(oov):
     X, Y = [["a", "b"], ["c", "d"]], [["1", "2"], ["3", "4"]]
     test = [["a", "d"], ["b", "a"], ["d", "d", "a"]]
-    assert EmpiricalCRF(oov, min_count=1).fit(X, Y).predict(test) == [["1", "4"], ["2", "1"], ["4", "4", "1"]]
+    assert EmpiricalCRF(oov=oov, min_count=1).fit(X, Y).predict(test) == [["1", "4"], ["2", "1"], ["4", "4", "1"]]
     for options in ({}, {"min_count": 1}, PAPER):  # the paper's rates are 0, so that every label becomes possible
-        model = EmpiricalCRF(oov, **options).fit(X, Y)
+        model = EmpiricalCRF(oov=oov, **options).fit(X, Y)
         assert [len(found) for found in model.predict(test)] == [2, 2, 3]
         assert all(np.isfinite(p).all() for p in model.predict_marginals(test))
         assert np.isfinite(model.log_likelihood([["b", "a"]], [["2", "1"]])).all()

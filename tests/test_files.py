@@ -324,7 +324,7 @@ def test_a_file_of_version_1(good, tmp_path):
 
 
 def test_another_kind_of_file(tmp_path, monkeypatch):
-    monkeypatch.setattr("chainfield.models.estimator.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("chainfield.models.run.CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "c.checkpoint"
     LinearCRF(max_iter=2, n_jobs=1).fit(TEXT, Y, checkpoint=path)
     refused(path, "is a checkpoint file", "a model file is expected")
@@ -510,9 +510,9 @@ def test_containers_of_every_type(tmp_path):
 
 KILLED = """
     import os, signal, sys
-    import chainfield.models.estimator as estimator
+    import chainfield.models.run as run
     import test_files as t
-    estimator.CHECKPOINT_SECONDS = 0.0
+    run.CHECKPOINT_SECONDS = 0.0
 
     def callback(progress):
         if progress.iteration == 4:
@@ -557,7 +557,7 @@ def test_a_killed_training_resumes_to_the_last_bit(name, tmp_path, monkeypatch):
 @pytest.fixture
 def interrupted(tmp_path, monkeypatch):
     """A checkpoint after three iterations."""
-    monkeypatch.setattr("chainfield.models.estimator.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("chainfield.models.run.CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "c.checkpoint"
 
     def stop(progress):
@@ -614,7 +614,7 @@ def test_sample_weights_belong_to_the_training(interrupted):
 
 
 def test_sets_of_labels_belong_to_the_training(tmp_path, monkeypatch):
-    monkeypatch.setattr("chainfield.models.estimator.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("chainfield.models.run.CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "c"
     data = [[["a"], ["b"], ["c"], ["d"]]]
     LinearCRF(max_iter=2).fit(data, [[{"A", "B"}, "A", "B", "C"]], checkpoint=path)
@@ -623,7 +623,7 @@ def test_sets_of_labels_belong_to_the_training(tmp_path, monkeypatch):
 
 
 def test_a_warm_start_belongs_to_the_training(tmp_path, monkeypatch):
-    monkeypatch.setattr("chainfield.models.estimator.CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr("chainfield.models.run.CHECKPOINT_SECONDS", 0.0)
     path = tmp_path / "c"
     LinearCRF(max_iter=3, warm_start=True, n_jobs=1).fit(TEXT, Y, checkpoint=path)
     warm = LinearCRF(max_iter=3, warm_start=True, n_jobs=1).fit(TEXT, Y)

@@ -516,7 +516,7 @@ def test_models_from_data_to_file(tmp_path):
             assert (np.diff(a.states) >= 0).all()
             assert set(a.components.tolist()) <= {0, 1}
         assert [a.label for a in model.align(X_TEST)] == model.predict(X_TEST)
-        occupancy = model.occupancies(X_TEST[:2])
+        occupancy = model.predict_state_marginals(X_TEST[:2])
         np.testing.assert_allclose(occupancy[0].sum(axis=1), 1.0, rtol=1e-9)
 
 
@@ -608,7 +608,7 @@ def test_bad_input(model):
            n_components=2)  # fmt: skip
     refuse("n_states is 0", X, kind=ConfigError, n_states=0)
     refuse("n_components is 0", X, kind=ConfigError, n_components=0)
-    refuse("Unknown topology 'ring'", X, kind=ConfigError, topology="ring")
+    refuse("topology is 'ring'", X, kind=ConfigError, topology="ring")
     refuse("kappa is 0", X, kind=ConfigError, kappa=0.0)
     refuse("kappa is 'low'", X, kind=ConfigError, kappa="low")
     refuse("variance_floor is 0", X, kind=ConfigError, variance_floor=0)
@@ -650,7 +650,7 @@ def test_trainers_refuse_what_they_cannot_do():
             trainer.check(draw_problem(JointLikelihood() if isinstance(trainer, EM) else Contrast("sum"), l2=1.0))
     with pytest.raises(ConfigError, match="no effect with trainer='em'"):
         HMMClassifier(learning_rate=0.1).fit(X, Y)
-    with pytest.raises(ConfigError, match="Unknown trainer 'magic'; choose one of em, ebw, auto"):
+    with pytest.raises(ConfigError, match="trainer is 'magic'; choose one of em, ebw, auto"):
         HMMClassifier(trainer="magic").fit(X, Y)
     assert Adam().projects
     assert not LBFGS().projects

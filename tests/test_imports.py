@@ -18,6 +18,7 @@ ALLOWED: dict[str, str] = {
     "errors": "",
     "lazy": "",
     "arrays": "",
+    "settings": "errors",
     "memory": "errors",
     "parallel": "errors",
     "spans": "errors",
@@ -45,18 +46,18 @@ ALLOWED: dict[str, str] = {
     "plots": "errors arrays",
     "inspection": "errors arrays parallel spans states potentials inference features scorers tasks fitted plots",
     "files": "errors arrays states inference features scorers tasks problem trainers fitted",
-    "models": "errors lazy arrays memory parallel spans kernels kernels.train data metrics states potentials inference "
-    "features scorers objectives tasks problem trainers fitted inspection files",
-    "models.hidden_units": "errors arrays parallel features fitted inspection objectives plots potentials problem "
-    "scorers states trainers models",
-    "models.hmm": "errors arrays memory parallel kernels kernels.train states potentials inference features scorers "
-    "objectives tasks problem trainers fitted models",
-    "models.empirical": "errors arrays memory parallel kernels kernels.counting kernels.train data states potentials "
-    "inference features scorers objectives tasks problem trainers fitted models",
-    "models.neural": "errors arrays memory parallel kernels kernels.text data states potentials features scorers "
-    "objectives tasks trainers fitted files torch models",
+    "models": "errors lazy arrays settings memory parallel spans kernels kernels.train data metrics states potentials "
+    "inference features scorers objectives tasks problem trainers fitted inspection files",
+    "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
+    "problem scorers states trainers models",
+    "models.hmm": "errors arrays settings memory parallel kernels kernels.train states potentials inference features "
+    "scorers objectives tasks problem trainers fitted models",
+    "models.empirical": "errors arrays settings memory parallel kernels kernels.counting kernels.train data states "
+    "potentials inference features scorers objectives tasks problem trainers fitted models",
+    "models.neural": "errors arrays settings memory parallel kernels kernels.text data states potentials features "
+    "inference scorers objectives tasks problem trainers fitted files torch models",
     "audio": "errors arrays",
-    "commands": "errors arrays parallel spans data metrics features trainers fitted inspection files models "
+    "commands": "errors arrays settings parallel spans data metrics features trainers fitted inspection files models "
     "models.empirical models.neural",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.

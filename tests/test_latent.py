@@ -14,7 +14,7 @@ from chainfield.errors import ConfigError
 from chainfield.fitted.names import StateName
 from chainfield.inference import best_paths
 from chainfield.memory import demand_memory
-from chainfield.models.compose import Material, linear_emissions, with_pairs
+from chainfield.models.compose import Material, linear_emissions, number_features
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import OBJECTIVES
 from chainfield.potentials import Potentials
@@ -70,7 +70,7 @@ def test_one_state_a_label_is_the_plain_model(order, objective):
     """The LDCRF is the CRF, and the latent perceptron the perceptron, update for update."""
     settings = {"order": order, "objective": objective, "max_iter": 5, "n_jobs": 1, "restart_every": None}
     plain = LinearCRF(**settings).fit(X, Y)
-    latent = LatentCRF(states_per_label=1, n_init=1, **settings).fit(X, Y)
+    latent = LatentCRF(n_states=1, n_init=1, **settings).fit(X, Y)
     assert latent.tagger_.theta.tobytes() == plain.tagger_.theta.tobytes()
     without_time = [[{k: v for k, v in r.items() if k != "seconds"} for r in m.history_] for m in (plain, latent)]
     assert without_time[0] == without_time[1]
@@ -99,13 +99,13 @@ def test_full_rank_is_dense(space):
 
 def test_shared_weights_are_another_way_to_write_the_same_scores():
     """A chain without shared weights that takes over those of one with them has their sums, and scores the same."""
-    shared = LatentCRF(2, share_labels=True, **FAST).fit(X, Y)
+    shared = LatentCRF(n_states=2, share_labels=True, **FAST).fit(X, Y)
     features, space = shared.tagger_.features, shared.tagger_.chain.space
     batch = features.encode(X)
     expected = shared.tagger_.chain.nodes(shared.tagger_.params, batch, "sum")
     clamp = shared.tagger_.task.clamp(space, Y, batch.offsets)
     material = Material(features, batch, clamp, tuple(shared.classes_), shared.fitted_)
-    material = with_pairs(material, space, all_features=False)
+    material = number_features(material, space, all_features=False)
     alone = Chain(space, tuple(linear_emissions(material, space, boundary=True)), ())
     theta = np.zeros(alone.n_parameters)
     carry_over(shared.fitted_, alone, material.origin(space), theta)
@@ -115,7 +115,7 @@ def test_shared_weights_are_another_way_to_write_the_same_scores():
 @pytest.mark.parametrize("share", [True, False])
 def test_a_latent_model_starts_from_a_plain_one(share):
     plain = LinearCRF(trainer="lbfgs", max_iter=20).fit(X, Y)
-    model = LatentCRF(3, share_labels=share, start_scale=0.0, trainer="sgd", learning_rate=1e-9, **FAST)
+    model = LatentCRF(n_states=3, share_labels=share, start_scale=0.0, trainer="sgd", learning_rate=1e-9, **FAST)
     model.fit(X, Y, start_from=plain)
     assert model.predict(X_NEW) == plain.predict(X_NEW)
     for a, b in zip(model.predict_marginals(X_NEW), plain.predict_marginals(X_NEW), strict=True):
@@ -133,7 +133,7 @@ def test_mistakes_stay_under_their_bound(n_states):
     sequences = [[str(w) for w in rng.choice(list(words), rng.integers(1, 6))] for _ in range(60)]
     X, y = [[[w] for w in s] for s in sequences], [[words[w] for w in s] for s in sequences]
     model = LatentCRF(
-        n_states, objective="perceptron", trainer="sgd", learning_rate=1.0, share_labels=False, boundary=False,
+        n_states=n_states, objective="perceptron", trainer="sgd", learning_rate=1.0, share_labels=False, boundary=False,
         all_features=True, start_scale=1e-6, max_iter=100, n_init=1, n_jobs=1,
     ).fit(X, y)  # fmt: skip
     updates = sum(record["updates"] for record in model.history_)
@@ -203,7 +203,7 @@ def test_the_best_path_with_known_labels_needs_their_states_alone(order, seed):
 
 @pytest.fixture(scope="module")
 def fitted():
-    return LatentCRF({"B-LOC": 2, "O": 2}, l2=0.01, **{**FAST, "max_iter": 20}).fit(X, Y)
+    return LatentCRF(n_states={"B-LOC": 2, "O": 2}, l2=0.01, **{**FAST, "max_iter": 20}).fit(X, Y)
 
 
 def masses(model, x):
@@ -231,7 +231,7 @@ def test_decoders_are_those_of_enumeration(fitted):
         guesses[decoder] = fitted.predict(short)
     fitted.decoder = "viterbi"
     marginals, states = fitted.predict_marginals(short), fitted.predict_state_marginals(short)
-    paths, n_best = fitted.states(short), fitted.predict_n_best(short, 2)
+    paths, n_best = fitted.predict_states(short), fitted.predict_n_best(short, 2)
     for i, x in enumerate(short):
         by_labels, occupied, best = masses(fitted, x)
         ranked = sorted(by_labels, key=by_labels.get, reverse=True)
@@ -250,13 +250,13 @@ def test_decoders_are_those_of_enumeration(fitted):
 def test_states_have_names_and_may_be_fixed_by_labels(fitted):
     assert fitted.states_ == [StateName("B-LOC", 0), StateName("B-LOC", 1), "I-LOC", StateName("O", 0), ("O", 1)]
     given = [["O"] * len(x) for x in X_NEW]
-    assert all(set(path.tolist()) <= {3, 4} for path in fitted.states(X_NEW, given))
+    assert all(set(path.tolist()) <= {3, 4} for path in fitted.predict_states(X_NEW, given))
     assert all(p[:, :3].max() == 0 for p in fitted.predict_state_marginals(X_NEW, given))
 
 
 def test_states_of_second_order_are_those_of_rows():
-    model = LatentCRF(2, order=2, **FAST).fit(X, Y)
-    for path, labels in zip(model.states(X_NEW), model.predict(X_NEW), strict=True):
+    model = LatentCRF(n_states=2, order=2, **FAST).fit(X, Y)
+    for path, labels in zip(model.predict_states(X_NEW), model.predict(X_NEW), strict=True):
         assert [model.states_[k].label for k in path] == labels
 
 
@@ -270,12 +270,12 @@ def test_every_objective_with_every_trainer(objective, trainer):
     if trainer == "lbfgs" and not OBJECTIVES[objective].smooth:
         pytest.skip("L-BFGS needs a smooth objective")
     for extra in ({}, {"rank": 2}, {"order": 2, "share_labels": False}):
-        model = LatentCRF(2, objective=objective, trainer=trainer, **extra, **settings).fit(X[:8], Y[:8])
+        model = LatentCRF(n_states=2, objective=objective, trainer=trainer, **extra, **settings).fit(X[:8], Y[:8])
         assert len(model.predict(X_NEW)) == len(X_NEW)
 
 
 def test_features_of_steps_are_crossed_with_states():
-    model = LatentCRF(2, order=2, triple_features=True, template=TEMPLATE, **FAST).fit(ROWS, Y)
+    model = LatentCRF(n_states=2, order=2, triple_features=True, template=TEMPLATE, **FAST).fit(ROWS, Y)
     names = {scorer.name: scorer for scorer in model.tagger_.chain.transitions}
     assert {"edge_features", "triple_features", "label_edge_features"} <= set(names)
     assert names["label_edge_features"].pairs.n_pairs * 4 == names["edge_features"].pairs.n_pairs
@@ -296,7 +296,7 @@ def test_features_of_steps_are_crossed_with_states():
 
 def test_partial_labels(fitted):
     hidden = [[None if t % 2 else label for t, label in enumerate(labels)] for labels in Y]
-    model = LatentCRF(2, **FAST).fit(X, hidden)
+    model = LatentCRF(n_states=2, **FAST).fit(X, hidden)
     assert model.score(X, Y) > 0.6
 
 
@@ -341,13 +341,13 @@ def test_a_checkpoint_of_several_starts_is_that_of_the_best(tmp_path):
 )
 def test_files_keep_everything(settings, tmp_path):
     data = ROWS if "template" in settings else X
-    model = LatentCRF({"O": 2, "B-LOC": 3}, decoder="latent-dynamic", **settings, **FAST).fit(data, Y)
+    model = LatentCRF(n_states={"O": 2, "B-LOC": 3}, decoder="latent-dynamic", **settings, **FAST).fit(data, Y)
     model.save(tmp_path / "model.cf")
     again = chainfield.load(tmp_path / "model.cf", n_jobs=1)
     assert isinstance(again, LatentCRF)
     assert again.tagger_.theta.tobytes() == model.tagger_.theta.tobytes()
     assert again.predict(data) == model.predict(data)
-    assert again.states_per_label == {"O": 2, "B-LOC": 3}
+    assert again.n_states == {"O": 2, "B-LOC": 3}
     assert again.feature_weights_ == model.feature_weights_
     assert again.transition_weights_ == model.transition_weights_
 
@@ -361,7 +361,7 @@ def test_weights_of_labels_are_named_by_labels(fitted):
 
 
 def test_rules_hold_between_states():
-    model = LatentCRF(2, scheme="bio", **FAST).fit(X, Y)
+    model = LatentCRF(n_states=2, scheme="bio", **FAST).fit(X, Y)
     assert not any(a == "O" and b == "I-LOC" for s in model.predict(X_NEW) for a, b in itertools.pairwise(s))
     assert (model.tagger_.chain.space.n_edges) < 36
 
@@ -370,7 +370,7 @@ def test_numbers_share_labels_too():
     rng = np.random.default_rng(0)
     data = [rng.normal(size=(5, 3)) for _ in range(30)]
     labels = [["ab"[int(abs(row[0]) > 0.7)] for row in x] for x in data]
-    model = LatentCRF(2, max_iter=60, n_jobs=1).fit(data, labels)
+    model = LatentCRF(n_states=2, max_iter=60, n_jobs=1).fit(data, labels)
     plain = LinearCRF(max_iter=60, n_jobs=1).fit(data, labels)
     assert model.score(data, labels) > plain.score(data, labels) + 0.05
 
@@ -381,10 +381,10 @@ def test_numbers_share_labels_too():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"states_per_label": 0}, "states_per_label is 0"),
-        ({"states_per_label": {"O": 0}}, "states_per_label of 'O' is 0"),
-        ({"states_per_label": {"X": 2}}, "'X', which is not a label"),
-        ({"states_per_label": 1.5}, "states_per_label is 1.5"),
+        ({"n_states": 0}, "n_states is 0"),
+        ({"n_states": {"O": 0}}, "n_states of 'O' is 0"),
+        ({"n_states": {"X": 2}}, "'X', which is not a label"),
+        ({"n_states": 1.5}, "n_states is 1.5"),
         ({"rank": 7}, "rank is 7, but there are 6 states"),
         ({"rank": 0}, "rank is 0"),
         ({"order": 3}, "order is 3"),
@@ -393,10 +393,10 @@ def test_numbers_share_labels_too():
         ({"n_init": 0}, "n_init is 0"),
         ({"n_init": "many"}, "n_init is 'many'"),
         ({"start_scale": -1}, "start_scale is -1"),
-        ({"decoder": "best"}, "Unknown decoder"),
+        ({"decoder": "best"}, "decoder is 'best'"),
         ({"triple_features": True}, "triple_features has no effect with order=1"),
-        ({"states_per_label": 50_000}, r"150,000 states, order 1 would need .*; take fewer states a label\.$"),
-        ({"states_per_label": 400, "order": 2}, "1,200 states, order 2 would need about"),
+        ({"n_states": 50_000}, r"150,000 states, order 1 would need .*; take fewer states per label\.$"),
+        ({"n_states": 400, "order": 2}, "1,200 states, order 2 would need about"),
     ],
     ids=str,
 )
@@ -410,11 +410,11 @@ def test_a_model_too_large_is_refused_before_it_is_made(monkeypatch):
     with pytest.raises(ConfigError, match=r"would need about .* GB of memory, but this machine has .*; do less\."):
         demand_memory(1001, "This", "do less")
     demand_memory(999, "This", "do less")
-    with pytest.raises(ConfigError, match="take fewer states a label"):
-        LatentCRF(2).fit(X, Y)
+    with pytest.raises(ConfigError, match="take fewer states per label"):
+        LatentCRF(n_states=2).fit(X, Y)
     monkeypatch.setattr("chainfield.memory.physical_memory", lambda: 6000)
     with pytest.raises(ConfigError, match=r"A model of [\d,]+ weights would need"):
-        LatentCRF(2).fit(X, Y)
+        LatentCRF(n_states=2).fit(X, Y)
 
 
 def test_a_start_from_something_else_is_refused():

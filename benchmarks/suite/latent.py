@@ -75,7 +75,7 @@ def run(options: Options) -> Measurements:
 def _chunking(sample: int | None, result: Measurements, *, warm: bool) -> None:
     task = conll2000(sample)
     labels = [[y if y.endswith("-NP") else "O" for y in sentence] for sentence in task.train.labels]
-    settings: dict[str, Any] = {"states_per_label": 5, "objective": "perceptron", "n_init": 1, "n_jobs": 1}
+    settings: dict[str, Any] = {"n_states": 5, "objective": "perceptron", "n_init": 1, "n_jobs": 1}
     model = LatentCRF(template=task.templates, max_iter=PASSES, **settings)
     if warm:
         model.fit(task.train.rows[:50], labels[:50])

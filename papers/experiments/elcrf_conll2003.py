@@ -29,7 +29,7 @@ BILSTM: dict[str, Any] = {"context": "lstm", "max_iter": PASSES, "patience": PAT
 def settings_of(states: int, rank: int | None, quick: bool) -> dict[str, Any]:
     """The network is the estimator's default; only the chain changes."""
     passes = {"max_iter": 2 if quick else PASSES, "patience": PATIENCE, "learning_rate": RATE}
-    return {"states_per_label": states // LABELS, "rank": rank, **passes}
+    return {"n_states": states // LABELS, "rank": rank, **passes}
 
 
 def rank_of(states: int) -> int:

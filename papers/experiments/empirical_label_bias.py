@@ -36,7 +36,7 @@ def models(jobs: int) -> dict[str, tuple[Any, float]]:
     linear: dict[str, Any] = {"template": TEMPLATE, "trainer": "lbfgs", "l2": 1e-3, "max_iter": 200, "n_jobs": jobs}
     return {
         "EP1": (chainfield.EmpiricalCRF(template=TEMPLATE, n_jobs=jobs), 95.8),
-        "EP2": (chainfield.EmpiricalCRF("exponential", template=TEMPLATE, n_jobs=jobs), 95.9),
+        "EP2": (chainfield.EmpiricalCRF(oov="exponential", template=TEMPLATE, n_jobs=jobs), 95.9),
         "CRF": (chainfield.LinearCRF(**linear), 95.9),
         "piecewise": (chainfield.LinearCRF(objective="piecewise", **linear), 96.0),
         "MEMM": (chainfield.MEMM(**linear), 66.6),

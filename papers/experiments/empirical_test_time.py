@@ -37,7 +37,7 @@ def judged(setting: str, node: np.ndarray, edge: np.ndarray, predicted: list[int
 def run(context: Context) -> Iterator[Row]:
     """The empirical estimate, the paper's other one, and what an optimiser finds from zero."""
     for oov, name in (("empirical", "EP1"), ("exponential", "EP2")):
-        model = chainfield.EmpiricalCRF(oov, **NOTHING).fit(X, Y)
+        model = chainfield.EmpiricalCRF(oov=oov, **NOTHING).fit(X, Y)
         scores = model.tagger_.potentials(model.tagger_.features.encode(X[:1]))
         yield from judged(f"{name} (ep)", scores.node, scores.edge, model.predict([["b", "c"]])[0], 2.0)
     with np.errstate(divide="ignore"):

@@ -55,8 +55,8 @@ class Setting:
 def settings() -> Iterator[Setting]:
     """Perceptrons for all three cut-offs, batch training where it can be had."""
     plain, latent = chainfield.LinearCRF, chainfield.LatentCRF
-    hidden = {"states_per_label": STATES[0], "n_init": 1}
-    states = tuple({"states_per_label": n} for n in STATES)
+    hidden = {"n_states": STATES[0], "n_init": 1}
+    states = tuple({"n_states": n} for n in STATES)
     figures = {15: (67.33, 65.83), 5: (68.49, 65.61), 2: (70.13, 68.93)}
     for cc, (ours, theirs) in figures.items():
         options = {"min_count": cc, "objective": "perceptron"}
@@ -66,7 +66,7 @@ def settings() -> Iterator[Setting]:
     second = {"min_count": 2, "objective": "perceptron", "order": 2}
     yield Setting("latent perceptron, cc = 2, order 2", latent, second | hidden, PASSES, Figure(70.51, PUBLISHED))
     yield Setting("perceptron, cc = 2, order 2", plain, second, PASSES, Figure(70.07, PUBLISHED))
-    alone = {"min_count": 15, "objective": "perceptron", "share_labels": False, "states_per_label": 4, "n_init": 1}
+    alone = {"min_count": 15, "objective": "perceptron", "share_labels": False, "n_states": 4, "n_init": 1}
     yield Setting("latent perceptron, 4 states, states only, cc = 15, order 1", latent, alone)
     batch = {"min_count": 15, "trainer": "lbfgs"}
     yield Setting("CRF by L-BFGS, cc = 15, order 1", plain, batch, ITERATIONS, Figure(64.17, PUBLISHED))
@@ -114,7 +114,7 @@ def cell(setting: Setting, data: Data, context: Context) -> dict[str, Any]:
         model = setting.kind(**setting.options, **candidate, **common, max_iter=passes)
         model, seconds = trained(model, *data.train, X_dev=data.dev[0], y_dev=data.dev[1])
         dev = 100 * max(record["dev_score"] for record in model.history_)
-        choice = f"{candidate['states_per_label']} states a label, chosen from {STATES}; " if candidate else ""
+        choice = f"{candidate['n_states']} states a label, chosen from {STATES}; " if candidate else ""
         share = f"{model.n_iter_} iterations, the best on the development data is number {model.best_iteration_}"
         note = f"{choice}{share} (F1 {dev:.2f} there); {model.tagger_.n_weights:,} weights"
         context.log(f"{setting.title}: {seconds:.0f} s, {note}")

@@ -67,7 +67,7 @@ def settings() -> Iterator[Setting]:
     """The rows of Table 4, the paper's crossing of features, and the best that held-out data point to."""
     plain, latent = chainfield.LinearCRF, chainfield.LatentCRF
     perceptron = {"objective": "perceptron", "template": template()}
-    hidden = {"states_per_label": 5, "n_init": 1, "share_labels": False}
+    hidden = {"n_states": 5, "n_init": 1, "share_labels": False}
     ways = (
         ("restarted from the average", {"restart_every": 4}, 24, 94.25, 94.37),
         ("averaged", {"restart_every": None}, 24, 94.27, 94.13),
@@ -75,8 +75,8 @@ def settings() -> Iterator[Setting]:
     )
     yield Setting(PLAIN, plain, perceptron, 32, seeds=SEEDS)
     grid = (
-        {"states_per_label": 2, "restart_every": 8},
-        {"states_per_label": 5, "restart_every": 8},
+        {"n_states": 2, "restart_every": 8},
+        {"n_states": 5, "restart_every": 8},
     )
     yield Setting(SHARED, latent, perceptron | {"n_init": 1}, 50, Figure(94.37, PUBLISHED), grid, SEEDS)
     rich = perceptron | {"template": richer()}

@@ -13,6 +13,7 @@ from . import plots as plots
 from . import potentials as potentials
 from . import problem as problem
 from . import scorers as scorers
+from . import settings as settings
 from . import spans as spans
 from . import states as states
 from . import statistics as statistics
@@ -26,6 +27,8 @@ from .features.template import load_template as load_template
 from .features.template import parse_template as parse_template
 from .metrics import evaluate as evaluate
 from .models import MEMM as MEMM
+from .models import ComposedClassifier as ComposedClassifier
+from .models import ComposedTagger as ComposedTagger
 from .models import EmpiricalCRF as EmpiricalCRF
 from .models import HiddenCRF as HiddenCRF
 from .models import HiddenUnitCRF as HiddenUnitCRF

@@ -15,6 +15,14 @@ class ConfigError(ChainfieldError, ValueError):
     """Settings that do not fit together, refused before any work is done."""
 
 
+class SettingError(ConfigError, TypeError):
+    """A setting that a model does not have, or that means nothing beside the others."""
+
+
+class NotTrainedError(ChainfieldError, ValueError, AttributeError):
+    """A model that was asked for predictions before it was trained."""
+
+
 class ModelFileError(ChainfieldError, ValueError):
     """A model file that is truncated, damaged, too new, or not a model file at all."""
 

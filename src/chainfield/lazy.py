@@ -61,6 +61,10 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
         """The class of a name, if it has been imported."""
         return self._known.get(name)
 
+    def class_name(self, name: str) -> str:
+        """The name of a class, without importing it."""
+        return self._known[name].__name__ if name in self._known else self._announced[name][1]
+
     def __getitem__(self, name: str) -> type[T]:
         if name not in self._known and name in self._announced:
             module, kind = self._announced[name]

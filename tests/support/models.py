@@ -4,52 +4,29 @@ from __future__ import annotations
 
 from chainfield.models import ChainClassifier, ChainTagger
 from chainfield.models.compose import linear_emissions, transitions
+from chainfield.models.constraints import ordered_space
+from chainfield.models.groups import (
+    DecoderSettings,
+    ObjectiveSettings,
+    OrderSettings,
+    TrainingSettings,
+    TransitionSettings,
+)
 from chainfield.scorers import Chain
-from chainfield.states import class_blocks, left_to_right, partitioned, second_order
+from chainfield.settings import Choice, but, number, whole
+from chainfield.states import class_blocks, left_to_right, partitioned
 
 
-class Settings:
-    """Hyper-parameters that these models do not expose."""
+class LatentTagger(ChainTagger, OrderSettings, TransitionSettings):
+    n_states = whole(2, "States of each label.")
+    start_scale = number(0.1, "Deviation of the start.")
+    max_iter = but(TrainingSettings.max_iter, default=20)
+    trainer = but(TrainingSettings.trainer, default="lbfgs")
+    l2 = but(ObjectiveSettings.l2, default=0.1)
+    decoder = but(DecoderSettings.decoder, kind=Choice(("viterbi", "posterior", "latent-dynamic")))
 
-    objective, trainer, margin, l1, l2 = "likelihood", "lbfgs", 1.0, 0.0, 0.1
-    tol = learning_rate = batch_size = average_from = patience = template = n_jobs = None
-    min_count, warm_start, verbose = 1, False, False
-
-
-class LatentTagger(Settings, ChainTagger):
-    def __init__(
-        self,
-        n_states=2,
-        order=1,
-        start_scale=0.1,
-        max_iter=20,
-        objective="likelihood",
-        trainer="lbfgs",
-        all_features=False,
-        all_transitions=True,
-        template=None,
-        class_weight=None,
-        decoder="viterbi",
-        warm_start=False,
-        random_state=0,
-    ):
-        self.n_states = n_states
-        self.order = order
-        self.start_scale = start_scale
-        self.max_iter = max_iter
-        self.objective = objective
-        self.trainer = trainer
-        self.all_features = all_features
-        self.all_transitions = all_transitions
-        self.template = template
-        self.class_weight = class_weight
-        self.decoder = decoder
-        self.warm_start = warm_start
-        self.random_state = random_state
-
-    def _space(self, labels, targets):
-        space = partitioned([self.n_states] * len(labels))
-        return second_order(space) if self.order == 2 else space
+    def _space(self, labels, rules):
+        return ordered_space(partitioned([self.n_states] * len(labels)), rules, self.order)
 
     def _chain(self, material, space):
         emissions = linear_emissions(material, space, boundary=True)
@@ -57,32 +34,14 @@ class LatentTagger(Settings, ChainTagger):
         return Chain(space, tuple(emissions), tuple(edges), self.start_scale)
 
 
-class BlockClassifier(Settings, ChainClassifier):
-    def __init__(
-        self,
-        n_states=2,
-        start_scale=0.1,
-        max_iter=20,
-        objective="likelihood",
-        trainer="lbfgs",
-        margin=1.0,
-        all_features=False,
-        class_weight=None,
-        warm_start=False,
-        random_state=0,
-    ):
-        self.n_states = n_states
-        self.start_scale = start_scale
-        self.max_iter = max_iter
-        self.objective = objective
-        self.trainer = trainer
-        self.margin = margin
-        self.all_features = all_features
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.random_state = random_state
+class BlockClassifier(ChainClassifier):
+    n_states = whole(2, "States of each class.")
+    start_scale = number(0.1, "Deviation of the start.")
+    max_iter = but(TrainingSettings.max_iter, default=20)
+    trainer = but(TrainingSettings.trainer, default="lbfgs")
+    l2 = but(ObjectiveSettings.l2, default=0.1)
 
-    def _space(self, labels, targets):
+    def _space(self, labels, rules):
         return class_blocks([left_to_right(self.n_states)] * len(labels))
 
     def _chain(self, material, space):

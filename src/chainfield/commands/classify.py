@@ -36,7 +36,7 @@ def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> N
     except DataError as error:
         raise found.named(error) from None
     labels = estimator.predict(found.sequences)
-    states = estimator.decode(found.sequences, labels) if as_json else []
+    states = estimator.predict_states(found.sequences, labels) if as_json else []
     with click.open_file(output, "w", encoding="utf-8") as out:
         for s, (name, label, p) in enumerate(zip(found.names, labels, probabilities.tolist(), strict=True)):
             if as_json:

@@ -7,30 +7,36 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 
-def count(estimator: Any, data: str, output: Path, options: dict[str, Any], columns: dict[str, Any]) -> None:
+def count(
+    estimator: Any,
+    data: str,
+    output: Path,
+    add: str | None,
+    settings: dict[str, Any],
+    columns: dict[str, Any],
+    *,
+    quiet: bool,
+) -> None:
     """Count DATA and write the model; with --add, to the counts of an older one."""
     from chainfield.data import stream_corpus
     from chainfield.errors import ConfigError
     from chainfield.models import EmpiricalCRF, load
 
-    context = click.get_current_context()
-    if options["add"]:
-        older = load(options["add"], options["jobs"])
+    if add:
+        older = load(add, estimator.n_jobs)
         if not isinstance(older, EmpiricalCRF):
-            raise ConfigError(f"{options['add']} is no empirical model: there are no counts to add to.")
-        given = [name for name in options if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-        for name in ("template", "scheme", "forbid"):
-            if name in given:
-                raise ConfigError(f"--{name} has no effect with --add: {options['add']} has its own; leave it out.")
-        changed = {"n_jobs", *{"oov", "min_count", "l2", "decoder"}.intersection(given)}
-        estimator = older.set_params(**{name: getattr(estimator, name) for name in changed})
+            raise ConfigError(f"{add} is no empirical model: there are no counts to add to.")
+        for name in ("template", "scheme", "forbidden"):
+            if name in settings:
+                flag = EmpiricalCRF.settings[name].flag
+                raise ConfigError(f"{flag} has no effect with --add: {add} has its own; leave it out.")
+        estimator = older.set_params(**settings)
     started, stream = time.perf_counter(), stream_corpus(data, **columns)
-    (estimator.partial_fit_stream if options["add"] else estimator.fit_stream)(stream)
-    estimator.save(output, notes={"label_column": options["label_column"], "separator": stream.separator})
-    if not options["quiet"]:
+    (estimator.partial_fit_stream if add else estimator.fit_stream)(stream)
+    estimator.save(output, notes={"label_column": columns["label_column"], "separator": stream.separator})
+    if not quiet:
         tagger, size = estimator.tagger_, output.stat().st_size / 1e6
         click.echo(f"{data}: {stream.n_sentences:,} sentences, {stream.n_positions:,} tokens", err=True)
         parts = [f"{len(tagger.task.labels)} labels", f"{tagger.features.n_features:,} features"]

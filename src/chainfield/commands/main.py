@@ -34,7 +34,7 @@ class Lazy(click.Group):
         return command
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(chainfield.__version__, prog_name="chainfield")
 def group() -> None:
     """Train and use taggers on column files: conditional random fields, fast and exact.

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
+
+import click
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -61,6 +64,30 @@ class Reporter:
         self._bar.update(
             self._task, completed=progress.iteration, total=progress.max_iter, facts="  ".join(facts), left=left
         )
+
+
+def summary(estimator: Any, output: Path, seconds: float, interrupted: bool, checkpoint: Path) -> None:
+    """What came out of a training, in two or three lines."""
+    fitted, history = estimator.fitted_, estimator.history_
+    kept = history[estimator.best_iteration_ - 1]
+    whole = not estimator.task_type.every_position
+    parts = [f"{len(fitted.task.labels)} labels"]
+    parts.append(f"{fitted.chain.space.n_states} states" if whole else f"{fitted.features.n_features:,} features")
+    if getattr(estimator, "scheme_", None) is not None:
+        parts.append(f"scheme {estimator.scheme_}")
+    parts += [f"{fitted.n_weights:,} weights", f"{estimator.n_iter_} iterations of {estimator.trainer_}"]
+    click.echo(f"{', '.join(parts)}; objective {kept['objective']:.2f}", err=True)
+    if "dev_score" in kept:
+        what = "accuracy" if whole else "score"
+        best, at = 100 * kept["dev_score"], estimator.best_iteration_
+        click.echo(f"best development {what} {best:.2f} (iteration {at})", err=True)
+    if interrupted:
+        click.echo(f"Interrupted: {output} holds the best model so far.", err=True)
+        if checkpoint.exists():
+            click.echo("Continue with the same command and --resume.", err=True)
+    else:
+        size = output.stat().st_size / 1e6
+        click.echo(f"Done in {seconds:.1f} s: {estimator.stop_reason_}. Wrote {output} ({size:.1f} MB).", err=True)
 
 
 def _facts(progress: Progress) -> list[str]:

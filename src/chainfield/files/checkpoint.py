@@ -34,6 +34,8 @@ def fingerprint(problem: Problem, theta: Float, settings: dict[str, Any]) -> str
             arrays += [sparse.indptr, sparse.indices, sparse.weights()]
     if batch.dense is not None:
         arrays.append(batch.dense)
+    if batch.tokens is not None:
+        arrays += [batch.tokens.index, batch.tokens.word, batch.tokens.chars]
     return mark_of(arrays, settings)
 
 

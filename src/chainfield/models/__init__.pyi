@@ -3,6 +3,8 @@ from chainfield.fitted import Tagger as Tagger
 
 from .base import SequenceModel as SequenceModel
 from .classifying import ClassifyingModel as ClassifyingModel
+from .composed import ComposedClassifier as ComposedClassifier
+from .composed import ComposedTagger as ComposedTagger
 from .empirical.empirical_crf import EmpiricalCRF as EmpiricalCRF
 from .estimator import ChainClassifier as ChainClassifier
 from .estimator import ChainEstimator as ChainEstimator

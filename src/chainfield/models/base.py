@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
 
-from chainfield.arrays import Float
+from chainfield.arrays import Float, Int32
+from chainfield.errors import NotTrainedError
 from chainfield.features.map import FeatureMap
 from chainfield.files.model import save_model
 from chainfield.files.values import to_json
@@ -21,13 +21,26 @@ from chainfield.inspection.states import HiddenStates, StatePath, hidden_states,
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
+from chainfield.states import Rules
 from chainfield.tasks import Task
 
-from .inputs import as_template, split_sequences
-from .settings import seed_of
+from .groups import Grouped
+from .inputs import split_sequences
+
+OF_THE_MACHINE = ("n_jobs", "verbose", "device")
 
 
-class SequenceModel(BaseEstimator, ABC):  # type: ignore[misc]
+def not_trained(model: Any) -> Exception:
+    """The error for a model that is used before it is trained; one of scikit-learn's too, where that is in use."""
+    message = f"This {type(model).__name__} is not trained yet; call fit first."
+    exceptions = sys.modules.get("sklearn.exceptions")
+    if exceptions is None:
+        return NotTrainedError(message)
+    kinds = (NotTrainedError, exceptions.NotFittedError)
+    return type("NotTrainedError", kinds, {"__module__": NotTrainedError.__module__})(message)
+
+
+class SequenceModel(Grouped, ABC):
     """Base of all models: one that is fitted can be looked into and saved. How it is fitted is not said here.
 
     ``fit`` of a subclass sets ``fitted_``. The two kinds below it, :class:`~chainfield.models.tagging.TaggingModel`
@@ -35,13 +48,11 @@ class SequenceModel(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     fitted_: FittedModel
+    n_jobs: int | None
     #: What targets mean.
     task_type: ClassVar[type[Task]]
     #: Attributes (without their trailing _) that a model file keeps besides.
     remembered: ClassVar[tuple[str, ...]] = ()
-
-    n_jobs: int | None
-    random_state: Any
 
     # ---- what a kind of model says -------------------------------------------------------------------------------
 
@@ -61,9 +72,13 @@ class SequenceModel(BaseEstimator, ABC):  # type: ignore[misc]
         """Settings that may change after ``fit``, and change predictions from then on."""
         return {"n_jobs": count_jobs(self.n_jobs)}
 
+    def _rules(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> tuple[str | None, Rules | None]:
+        """The tagging scheme of the labels, and the rules that label sequences must obey."""
+        return None, None
+
     def _fitted(self) -> FittedModel:
         if not hasattr(self, "fitted_"):
-            raise NotFittedError(f"This {type(self).__name__} is not trained yet; call fit first.")
+            raise not_trained(self)
         wanted = self._prediction_settings()
         if any(getattr(self.fitted_, name) != value for name, value in wanted.items()):
             self.fitted_ = replace(self.fitted_, **wanted)
@@ -91,6 +106,25 @@ class SequenceModel(BaseEstimator, ABC):  # type: ignore[misc]
         """Weight of each transition: (from, to), or (before, from, to) in second order."""
         return names.transition_weights(self._fitted())
 
+    @property
+    def states_(self) -> list[Any]:
+        """The states by number: a label, or (label, number) where a label has several."""
+        fitted = self._fitted()
+        return names.row_names(fitted.chain.space, fitted.task.labels)
+
+    def predict_states(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[Int32]:
+        """The states of the best path of each sequence, as numbers into ``states_``; ``given`` fixes labels."""
+        known = None if given is None else self._targets(given, lengths, "given")
+        rows = self._fitted().chain.space.row_of
+        return [rows[path] for path in self._fitted().states(split_sequences(X, lengths), known)]
+
+    def predict_state_marginals(
+        self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None
+    ) -> list[Float]:
+        """Probabilities of states: one (length, states) array per sequence, columns in the order of ``states_``."""
+        known = None if given is None else self._targets(given, lengths, "given")
+        return self._fitted().occupancies(split_sequences(X, lengths), known)
+
     def hidden_states(
         self, X: Any, given: Any = None, *, n: int = 10, lengths: Sequence[int] | None = None
     ) -> HiddenStates:
@@ -104,27 +138,22 @@ class SequenceModel(BaseEstimator, ABC):  # type: ignore[misc]
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
-    def _settings(self) -> dict[str, Any]:
-        """The hyper-parameters as JSON, but for those of the machine at hand."""
-        left_out = ("n_jobs", "verbose")
-        settings = {}
-        for key, value in self.get_params(deep=False).items():
-            if key == "random_state":
-                value = seed_of(self.random_state) if isinstance(value, int | None) else None
-            elif key in left_out:
-                continue
-            elif key == "template" and value is not None:
-                value = as_template(value)
-            elif key == "forbidden" and value is not None:
-                value = [tuple(rule) for rule in value]
-            settings[key] = to_json(value.item() if isinstance(value, np.generic) else value, f"setting {key}")
-        return settings
+    def stored_settings(self) -> dict[str, Any]:
+        """The settings as JSON, but for those of the machine at hand."""
+        values = {name: getattr(self, name) for name in self.settings if name not in OF_THE_MACHINE}
+        kept = {
+            name: None if value is None else self.settings[name].kind.stored(value) for name, value in values.items()
+        }
+        return {
+            name: to_json(value.item() if isinstance(value, np.generic) else value, f"setting {name}")
+            for name, value in kept.items()
+        }
 
     def save(self, path: str | os.PathLike[str], notes: dict[str, Any] | None = None) -> None:
         """Write a model file (docs/file_format.md); :func:`chainfield.load` reads it. ``notes``: anything for JSON."""
         about = {
             "class": type(self).__name__,
-            "settings": self._settings(),
+            "settings": self.stored_settings(),
             "notes": notes or {},
             **{name: getattr(self, f"{name}_") for name in self.remembered},
         }

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from chainfield.arrays import Float, Int32
+from chainfield.arrays import Float
 from chainfield.errors import DataError
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Classifier
@@ -16,7 +16,7 @@ from chainfield.potentials import How
 from chainfield.scorers import Chain
 from chainfield.tasks import Classifying, Task
 
-from .base import SequenceModel
+from .base import SequenceModel, not_trained
 from .inputs import shown, split_sequences
 
 
@@ -29,7 +29,7 @@ class ClassifyingModel(SequenceModel):
     def classifier_(self) -> Classifier:
         """The parts themselves: features, task, chain and parameters."""
         if "fitted_" not in self.__dict__:
-            raise AttributeError(f"This {type(self).__name__} is not trained yet; call fit first.")
+            raise not_trained(self)
         return cast(Classifier, self.fitted_)
 
     def _targets(self, y: Any, lengths: Sequence[int] | None, what: str = "y") -> Sequence[Any]:
@@ -59,11 +59,6 @@ class ClassifyingModel(SequenceModel):
     def predict_log_proba(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """The same, as logarithms."""
         return self._classifier().log_probabilities(split_sequences(X, lengths))
-
-    def decode(self, X: Any, y: Any = None, *, lengths: Sequence[int] | None = None) -> list[Int32]:
-        """The best state path of each sequence, within its label if ``y`` gives it (None: any)."""
-        given = None if y is None else self._targets(y, lengths)
-        return self._classifier().states(split_sequences(X, lengths), given)
 
     def log_likelihood(self, X: Any, y: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """Log-probability of each label; it may be None or a set."""

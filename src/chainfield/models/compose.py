@@ -47,6 +47,7 @@ class Material:
     previous: FittedModel | None = None  # when training goes on from a fitted model: all its weights stay
     pairs: Pairs | None = None  # which (feature, row) pairs of sparse features get a weight
     numbers: Int32 | None = None  # the number of each feature, after those of ``previous`` have changed
+    share: float = 1.0  # of the penalties, which all data seen so far bear together
     group_of: Int32 = field(default_factory=lambda: NO_GROUPS)  # (R,) groups of rows with weights, or empty
 
     def origin(self, space: StateSpace) -> Origin:
@@ -55,8 +56,12 @@ class Material:
         return find_origin(self.previous, space, self.labels, self.features.n_features, self.numbers)
 
 
-def with_pairs(material: Material, space: StateSpace, *, all_features: bool, share_labels: bool = False) -> Material:
-    """Choose the pairs of sparse features and number the features as the kernels like them.
+def number_features(
+    material: Material, space: StateSpace, *, all_features: bool, share_labels: bool = False
+) -> Material:
+    """Choose which sparse features have weights with which rows, and number features as the kernels like them.
+
+    The feature map of ``material`` is changed: it numbers its features anew from here on.
 
     share_labels: labels with several rows have weights of their own, beside those of their rows.
     """

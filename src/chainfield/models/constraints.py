@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.errors import ConfigError, DataError, NoPathError
-from chainfield.states import Rules, StateSpace, forbid, one_per_label, restrict, second_order
+from chainfield.states import Rules, StateSpace, forbid, restrict, second_order
 from chainfield.states.schemes import detect_scheme, scheme_rules
 
 ADVICE = 'correct the labels, or change the rules (scheme="auto" reads the scheme off the labels).'
@@ -76,18 +76,7 @@ def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:
     return space if rules is None else restrict(space, rules)
 
 
-def ordered_space(
-    labels: tuple[Any, ...],
-    targets: Sequence[Any],
-    order: int,
-    scheme: str | None,
-    forbidden: Iterable[tuple[Any, Any]] | None,
-) -> tuple[StateSpace, str | None]:
-    """A state a label, first or second order, with the rules that the training labels must obey; and the scheme."""
-    if order not in (1, 2):
-        raise ConfigError(f"order is {order!r}; 1 and 2 are possible.")
-    found = found_scheme(labels, scheme, targets)
-    rules = label_rules(labels, found, forbidden)
-    space = restricted(one_per_label(len(labels)), rules)
-    check_rules(rules, labels, targets)
-    return (second_order(space) if order == 2 else space), found
+def ordered_space(space: StateSpace, rules: Rules | None, order: int) -> StateSpace:
+    """The space under the rules; in second order, its states are pairs."""
+    space = restricted(space, rules)
+    return second_order(space) if order == 2 else space

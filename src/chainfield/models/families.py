@@ -26,12 +26,16 @@ for _name, _module, _kind in (
 ):
     MODELS.announce(_name, f"chainfield.models.{_module}", _kind)
 
+#: The general estimators, by the names of their classes: they have no name on the command line.
+COMPOSED: Registry[SequenceModel] = Registry()
+for _kind in ("ComposedTagger", "ComposedClassifier"):
+    COMPOSED.announce(_kind, "chainfield.models.composed", _kind)
+
 # Scorers and feature maps that only one family uses.
 for _module, _kinds in {
     "empirical.known_words": ("Words",),
     "empirical.unseen": ("UnseenAverage", "UnseenExponential"),
     "empirical.word_rates": ("WordRates",),
-    "hmm.gaussians": ("Gaussians",),
     "hmm.mixture": ("GaussianMixture",),
     "neural.scorer": ("Neural",),
 }.items():

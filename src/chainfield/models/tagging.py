@@ -10,34 +10,38 @@ import numpy as np
 from chainfield.arrays import Float
 from chainfield.features.map import FeatureMap, offsets_of
 from chainfield.fitted import Confidence, Tagger, confidences
-from chainfield.inference import DECODERS
 from chainfield.inspection.explanation import Explanation, explain
 from chainfield.metrics import span_f1, token_accuracy
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
 from chainfield.spans import has_spans
+from chainfield.states import Rules
 from chainfield.tasks import Tagging, Task, check_lengths
 
-from .base import SequenceModel
+from .base import SequenceModel, not_trained
+from .constraints import found_scheme, label_rules
+from .groups import DecoderSettings, RuleSettings
 from .inputs import split_sequences
-from .settings import check_decoder
 
 
-class TaggingModel(SequenceModel):
+class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
     """Base of the taggers, trained in whatever way: a label for every position."""
 
     task_type: ClassVar[type[Task]] = Tagging
-    #: The decoders that make sense for a model.
-    decoders: ClassVar[tuple[str, ...]] = tuple(DECODERS)
-    decoder: str = "viterbi"
+    #: The tagging scheme whose rules hold, if there is one.
+    scheme_: str | None
 
     @property
     def tagger_(self) -> Tagger:
         """The parts themselves: features, task, chain and parameters."""
         if "fitted_" not in self.__dict__:
-            raise AttributeError(f"This {type(self).__name__} is not trained yet; call fit first.")
+            raise not_trained(self)
         return cast(Tagger, self.fitted_)
+
+    def _rules(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> tuple[str | None, Rules | None]:
+        scheme = found_scheme(labels, self.scheme, targets)
+        return scheme, label_rules(labels, scheme, self.forbidden)
 
     def _targets(self, y: Any, lengths: Sequence[int] | None, what: str = "y") -> Sequence[Any]:
         return split_sequences(y, lengths, what)
@@ -46,7 +50,7 @@ class TaggingModel(SequenceModel):
         return Tagger(features, task, chain, theta, how, count_jobs(self.n_jobs), decoder=self.decoder)
 
     def _prediction_settings(self) -> dict[str, Any]:
-        check_decoder(self)
+        self.settings["decoder"].check(self.decoder)
         return super()._prediction_settings() | {"decoder": self.decoder}
 
     def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:

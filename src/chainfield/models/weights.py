@@ -1,4 +1,4 @@
-"""Weights of sequences and of labels, as users give them."""
+"""Weights of sequences and of labels, as users give them, and the problem that they make."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ import numpy as np
 
 from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError
+from chainfield.objectives import Objective, Targets
+from chainfield.parallel import count_jobs
+from chainfield.problem import Problem
+from chainfield.scorers import Chain
+from chainfield.tasks import Task
+
+from .compose import Material
+
+DEFAULT_L2 = 0.5
 
 
 def sequence_weights(given: Any, n_sequences: int) -> Float:
@@ -23,21 +32,10 @@ def sequence_weights(given: Any, n_sequences: int) -> Float:
 
 
 def check_class_weight(given: Any, labels: tuple[Any, ...]) -> None:
-    """Refuse class weights that make no sense, before any work is done."""
-    if given is None or (isinstance(given, str) and given == "balanced"):
-        return
-    if not isinstance(given, dict):
-        raise ConfigError(f'class_weight is {given!r}; give a dict of weights, or "balanced".')
-    unknown = [label for label in given if label not in labels]
+    """Refuse weights of labels that the training data do not have."""
+    unknown = [label for label in given if label not in labels] if isinstance(given, dict) else []
     if unknown:
         raise ConfigError(f"class_weight names {unknown[0]!r}, which is not a label of the training data.")
-    for label, weight in given.items():
-        try:
-            value = float(weight)
-        except (TypeError, ValueError):
-            raise ConfigError(f"Class weights must be numbers, but that of {label!r} is {weight!r}.") from None
-        if not (np.isfinite(value) and value > 0):
-            raise ConfigError(f"Class weights must be finite and larger than 0, but that of {label!r} is {weight!r}.")
 
 
 def label_weights(given: Any, labels: tuple[Any, ...], counts: Int) -> Float:
@@ -46,3 +44,27 @@ def label_weights(given: Any, labels: tuple[Any, ...], counts: Int) -> Float:
         counts = np.maximum(counts, 1)
         return counts.sum() / (len(labels) * counts)
     return np.array([float(given.get(label, 1.0)) for label in labels])
+
+
+def weighted_problem(
+    model: Any, task: Task, chain: Chain, material: Material, objective: Objective, sample_weight: Any
+) -> Problem:
+    """The problem of a model's settings."""
+    space, batch, clamp = chain.space, material.batch, material.clamp
+    weight, shift = sequence_weights(sample_weight, batch.n_sequences), None
+    if model.class_weight is not None:
+        counts = task.count(space, clamp, batch.offsets)
+        favoured = label_weights(model.class_weight, task.labels, counts)
+        shift, factor = task.favour(space, clamp, batch.offsets, favoured)
+        weight = weight if factor is None else weight * factor
+    l2 = (DEFAULT_L2 if objective.smooth else 0.0) if model.l2 is None else model.l2
+    return Problem(
+        chain,
+        objective,
+        batch,
+        Targets(clamp, weight, task.cost(space, clamp, model.margin) if objective.uses_cost else None),
+        l1=model.l1 * material.share,
+        l2=material.share * l2,
+        offset=shift,
+        n_jobs=count_jobs(model.n_jobs),
+    )

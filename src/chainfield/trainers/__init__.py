@@ -2,7 +2,7 @@
 
 from .adam import Adam
 from .auto import Auto
-from .catalogue import TRAINERS, make_trainer, resolve_trainer
+from .catalogue import TRAINERS, check_users, make_trainer, resolve_trainer
 from .lbfgs import LBFGS, OWLQN
 from .online import SGD, calibrate
 from .rprop import RProp
@@ -26,6 +26,7 @@ __all__ = [
     "Trainer",
     "begin",
     "calibrate",
+    "check_users",
     "make_trainer",
     "resolve_trainer",
     "run",

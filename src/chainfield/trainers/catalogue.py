@@ -16,6 +16,13 @@ from .sdca import SDCA
 from .trainer import Trainer
 
 TRAINERS = ("auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca")
+#: Which trainers a setting means something to.
+USERS = {
+    "learning_rate": ("sgd", "averaged", "adam", "rprop", "herding"),
+    "batch_size": ("sgd", "averaged", "adam", "rprop"),
+    "average_from": ("sgd", "averaged", "adam", "herding"),
+    "restart_every": ("sgd", "averaged", "adam"),
+}
 
 
 def resolve_trainer(name: str, objective: Objective) -> str:
@@ -25,6 +32,13 @@ def resolve_trainer(name: str, objective: Objective) -> str:
     if name != "auto":
         return name
     return "auto" if objective.smooth else "averaged"
+
+
+def check_users(name: str, given: dict[str, Any]) -> None:
+    """Refuse settings that mean nothing to the trainer of that name."""
+    for what, value in given.items():
+        if value not in (None, "auto") and name not in USERS[what]:
+            raise ConfigError(f"{what} has no effect with trainer={name!r}; it belongs to {', '.join(USERS[what])}.")
 
 
 def make_trainer(
@@ -45,14 +59,15 @@ def make_trainer(
     beginning) and restarted from their average every ``restart_every`` passes. For a perceptron objective, which is not
     smooth, the step is constant: the averaged perceptron.
     """
-    for what, value, users in (
-        ("learning_rate", rate, ("sgd", "averaged", "adam", "rprop")),
-        ("batch_size", batch_size, ("sgd", "averaged", "adam", "rprop")),
-        ("average_from", average_from, ("sgd", "averaged", "adam")),
-        ("restart_every", restart_every, ("sgd", "averaged", "adam")),
-    ):
-        if value is not None and name in TRAINERS and name not in users:
-            raise ConfigError(f"{what} has no effect with trainer={name!r}; it belongs to {', '.join(users)}.")
+    check_users(
+        name,
+        {
+            "learning_rate": rate,
+            "batch_size": batch_size,
+            "average_from": average_from,
+            "restart_every": restart_every,
+        },
+    )
     common: dict[str, Any] = {"max_iter": max_iter, "tol": tol}
     stochastic = common | {"seed": seed}
     online = stochastic | {

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import copy
-import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, final
-
-import numpy as np
 
 from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
 from chainfield.features.batch import Sparse
 from chainfield.fitted import FittedModel
 from chainfield.models.constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
+from chainfield.models.groups import FeatureSettings, ObjectiveSettings, RunningSettings
 from chainfield.models.inputs import choose_map, is_sparse, len_of, shown, split_sequences
-from chainfield.models.settings import check_decoder
 from chainfield.models.tagging import TaggingModel
 from chainfield.models.weights import sequence_weights
 from chainfield.parallel import count_jobs
+from chainfield.settings import but, choice, number
 from chainfield.states import one_per_label
 from chainfield.tasks import Tagging, ordered_labels
 
@@ -31,80 +29,50 @@ from .union import unite_maps
 from .unseen import COUNTED
 
 CHUNK = 1 << 14  # sequences of a stream that are counted at a time
-OOV = ("empirical", "exponential")
 E = TypeVar("E", bound="EmpiricalCRF")
 
 
 @final
-class EmpiricalCRF(TaggingModel):
+class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verbose")):
     """A tagger trained by counting: P(y | x) of words, co-occurrence rates of the labels of neighbours.
 
     The first feature of a position is its *observation* (with templates: the first line; usually the word). The other
     features speak for observations that training never met.
-
-    Parameters
-    ----------
-    oov : "empirical" or "exponential"
-        What is said of observations that were never met: the mean of P(y | f) over their features f (EP1), or
-        exponential functions of the features, fitted by L-BFGS (EP2).
-    template : TemplateSet, str or path, optional
-        Feature templates for rows of text columns, the observation first; None: the word with its spelling
-        (:func:`chainfield.features.spelling_template`).
-    counted : "types" or "tokens"
-        Whether a word counts once or as often as it was met when its features are judged.
-    label_strength, word_strength, pair_strength : float
-        How strongly a rate is drawn to the rung below it on the ladder of back-offs (pair of words, one word, labels
-        alone, chance), as a number of observations. All 0: the paper's estimate, without smoothing.
-    min_count : int
-        Observations met fewer times are judged by their features too.
-    feature_strength : float
-        How much their features then say, as a number of observations; 0: nothing.
-    l2 : float
-        Penalty of the exponential functions.
-    scheme : "bio", "iob1", "bioes", "bilou", "auto" or None
-        Hard constraints of a tagging scheme.
-    forbidden : list of (label, label), optional
-        Transitions that must not occur; (None, label) forbids a start, (label, None) an end.
-    decoder : "viterbi" or "posterior"
-        What ``predict`` takes for the best labels. May be changed after ``fit``.
-    n_jobs : int, optional
-        Threads; None or -1: all processors.
     """
 
-    decoders: ClassVar[tuple[str, ...]] = ("viterbi", "posterior")
+    oov: str = choice(
+        "empirical",
+        ("empirical", "exponential"),
+        "What is said of observations that were never seen: the mean of "
+        "P(y | f) over their features f (empirical, EP1), or exponential functions of the features, fitted by L-BFGS "
+        "(exponential, EP2).",
+    )
+    counted: str = choice(
+        "types", COUNTED, "When features are judged, a word counts once (types) or as often as it was seen (tokens)."
+    )
+    label_strength: float = number(
+        1.0,
+        "How strongly the rates of labels alone are drawn to chance, as a number of observations. With all three "
+        "strengths 0: the paper's estimate, without smoothing.",
+    )
+    word_strength: float = number(0.3, "How strongly the rates of one word are drawn to those of labels alone.")
+    pair_strength: float = number(1.0, "How strongly the rates of two words are drawn to those of one word.")
+    feature_strength: float = number(
+        0.3, "How much the features of a rare observation say, as a number of observations; 0: nothing."
+    )
+    l2: float = but(ObjectiveSettings.l2, default=0.3, optional=False, help="Penalty of the exponential functions.")
+    template: Any = but(
+        FeatureSettings.template,
+        help="Feature templates for rows of text columns, the observation first. None: the word with its spelling "
+        "(chainfield.features.spelling_template).",
+    )
+    min_count: int = but(
+        FeatureSettings.min_count,
+        default=3,
+        help="Observations seen fewer times are rare: they are judged by their features too.",
+    )
     remembered: ClassVar[tuple[str, ...]] = ("scheme",)
-    scheme_: str | None
     counts_: Counts
-
-    def __init__(
-        self,
-        oov: str = "empirical",
-        template: Any = None,
-        counted: str = "types",
-        label_strength: float = 1.0,
-        word_strength: float = 0.3,
-        pair_strength: float = 1.0,
-        min_count: int = 3,
-        feature_strength: float = 0.3,
-        l2: float = 0.3,
-        scheme: str | None = None,
-        forbidden: Iterable[tuple[Any, Any]] | None = None,
-        decoder: str = "viterbi",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.oov = oov
-        self.template = template
-        self.counted = counted
-        self.label_strength = label_strength
-        self.word_strength = word_strength
-        self.pair_strength = pair_strength
-        self.min_count = min_count
-        self.feature_strength = feature_strength
-        self.l2 = l2
-        self.scheme = scheme
-        self.forbidden = forbidden
-        self.decoder = decoder
-        self.n_jobs = n_jobs
 
     # ---- counting ------------------------------------------------------------------------------------------------
 
@@ -163,7 +131,7 @@ class EmpiricalCRF(TaggingModel):
         if not len(counts.samples):
             raise DataError("Nothing would be left: every count would be 0.")
         model = type(self)(**self.get_params())
-        model._check_settings()
+        model.check_settings()
         model.scheme_ = self.scheme_
         model._build(features, counts)
         return model
@@ -174,7 +142,7 @@ class EmpiricalCRF(TaggingModel):
         return Chunk(sequences, targets, weight)
 
     def _count(self: E, chunks: Iterable[Chunk], previous: FittedModel | None, classes: Sequence[Any] = ()) -> E:
-        self._check_settings()
+        self.check_settings()
         features = None if previous is None else copy.deepcopy(previous.features)
         tally, first, at = None, None, 0
         for chunk in chunks:
@@ -237,19 +205,6 @@ class EmpiricalCRF(TaggingModel):
         return Tally(learn, alone=alone)
 
     # ---- from counts to a chain ----------------------------------------------------------------------------------
-
-    def _check_settings(self) -> None:
-        """Refuse hyper-parameters that make no sense, before any work is done."""
-        check_decoder(self)
-        for name, choices in (("oov", OOV), ("counted", COUNTED)):
-            if getattr(self, name) not in choices:
-                raise ConfigError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}.")
-        for name in ("label_strength", "word_strength", "pair_strength", "feature_strength", "l2", "min_count"):
-            value = getattr(self, name)
-            kind = numbers.Integral if name == "min_count" else numbers.Real
-            fits = type(value) is not bool and isinstance(value, kind) and np.isfinite(float(value))
-            if not fits or value < 0:
-                raise ConfigError(f"{name} is {value!r}; a number of at least 0 is expected.")
 
     def _build(self, features: FeatureMap, counts: Counts) -> None:
         labels = ordered_labels(counts.labels)

@@ -11,11 +11,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
-from scipy import sparse as scipy_sparse
-from scipy.special import log_softmax
 
 from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import ConfigError
@@ -66,12 +64,12 @@ class Unseen(Scorer):
         return self.count / totals[self.form]
 
     @cached_property
-    def met(self) -> scipy_sparse.csr_array:
+    def met(self) -> Any:
         """(F, R) how often each observation had each label."""
         observation = self.observation[self.form]
         there = observation >= 0
         entries = (self.count[there], (observation[there], self.row[there]))
-        return scipy_sparse.csr_array(entries, shape=(self.n_features, self.n_rows))
+        return csr_matrix(entries, shape=(self.n_features, self.n_rows))
 
     @cached_property
     def totals(self) -> Float:
@@ -90,11 +88,11 @@ class Unseen(Scorer):
         return sums / sums.sum() if sums.any() else np.full(self.n_rows, 1.0 / self.n_rows)
 
     @cached_property
-    def features(self) -> scipy_sparse.csr_array:
+    def features(self) -> Any:
         """(M, F) which feature a form has."""
         indptr = np.concatenate([[0], np.cumsum(self.n_own, dtype=np.int64)])
         shape = (len(self.observation), self.n_features)
-        return scipy_sparse.csr_array((np.ones(len(self.own)), self.own, indptr), shape=shape)
+        return csr_matrix((np.ones(len(self.own)), self.own, indptr), shape=shape)
 
     def positions(self, batch: Batch) -> Int:
         """Those whose observation is not known, or rare."""
@@ -172,10 +170,8 @@ class UnseenAverage(Unseen):
     @cached_property
     def table(self) -> tuple[Int, Int32, Float]:
         """Label shares of features: where those of a feature begin (F+1,), rows, P(row | feature)."""
-        samples = scipy_sparse.csr_array(
-            (self.weight, (self.form, self.row)), shape=(len(self.observation), self.n_rows)
-        )
-        found = scipy_sparse.csr_array(self.features.T.tocsr() @ samples)
+        samples = csr_matrix((self.weight, (self.form, self.row)), shape=(len(self.observation), self.n_rows))
+        found = csr_matrix(self.features.T.tocsr() @ samples)
         found.sort_indices()
         totals = found.sum(axis=1)
         shares = found.data / np.repeat(totals, np.diff(found.indptr))
@@ -226,7 +222,8 @@ class UnseenExponential(Unseen):
         layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
         scores = np.tile(params["bias"], (len(at), 1))
         gather_pairs(*entries, *layout, params["weight"], scores)
-        found = log_softmax(scores, axis=1)
+        below = scores - scores.max(axis=1, keepdims=True)
+        found = below - np.log(np.exp(below).sum(axis=1, keepdims=True))
 
         def pullback(d: Float, into: Params, scale: float) -> None:
             own_d = d - np.exp(found) * d.sum(axis=1, keepdims=True)
@@ -274,3 +271,10 @@ class UnseenExponential(Unseen):
         """Samples and pairs within the features and rows."""
         super().check(space, features)
         check_pairs(self.pairs, features.n_features, space.n_rows)
+
+
+def csr_matrix(entries: Any, shape: tuple[int, int] | None = None) -> Any:
+    """A sparse matrix of SciPy's, which takes long to import."""
+    from scipy.sparse import csr_array
+
+    return csr_array(entries, shape=shape)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Int
 from chainfield.features.batch import Batch
 from chainfield.models.classifying import ClassifyingModel
 from chainfield.models.inputs import split_sequences
@@ -53,11 +53,3 @@ class Aligning(ClassifyingModel):
             if isinstance(scorer, GaussianMixture):
                 return scorer.best_components(model.own(scorer), batch, rows)
         return None
-
-    def occupancies(self, X: Any, y: Any = None, *, lengths: Sequence[int] | None = None) -> list[Float]:
-        """Posterior probabilities of states, an array (length, states of all labels) a sequence.
-
-        With ``y`` those of paths within the given labels.
-        """
-        given = None if y is None else self._targets(y, lengths)
-        return self._classifier().occupancies(split_sequences(X, lengths), given)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, final
 
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.errors import ConfigError
 from chainfield.models.compose import Material
+from chainfield.models.kinds import seed_of
 from chainfield.objectives import Targets
+from chainfield.parallel import count_jobs
 from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, Scorer, Transition
 from chainfield.states import StateSpace
@@ -24,11 +25,12 @@ from .joint import JointLikelihood
 from .mixture import GaussianMixture
 from .starting import data_units, first_hmm, split
 
-INITS = ("kmeans", "split")
+EM_ITERATIONS = 20
 
 
+@final
 @dataclass(frozen=True)
-class Start:
+class Fitting:
     """How an HMM is found that explains the data of each class: by clusters or by splitting, and EM."""
 
     n_components: int
@@ -37,9 +39,12 @@ class Start:
     seed: int
     n_jobs: int
 
-    def __post_init__(self) -> None:
-        if self.init not in INITS:
-            raise ConfigError(f"init is {self.init!r}; choose one of {', '.join(INITS)}.")
+    @classmethod
+    def of(cls, model: Any, *, begin: bool = False) -> Fitting:
+        """As a model's settings say; ``begin``: only as far as EM itself has to begin."""
+        iterations = 0 if begin and model.init == "kmeans" else EM_ITERATIONS
+        em = EM(iterations, floor=model.variance_floor, smoothing=model.smoothing, ends=model.ends)
+        return cls(model.n_components, model.init, em, seed_of(model.random_state), count_jobs(model.n_jobs))
 
 
 def moment_chain(material: Material, space: StateSpace, n_components: int) -> Chain:
@@ -59,7 +64,7 @@ def _mixture(chain: Chain) -> GaussianMixture | None:
     return next((s for s in chain.emissions if isinstance(s, GaussianMixture)), None)
 
 
-def likely_start(chain: Chain, material: Material, weight: Float, start: Start) -> Float:
+def fit_hmm(chain: Chain, material: Material, start: Fitting) -> Float:
     """The parameters of the HMM with the largest likelihood that EM finds for each class."""
     space, batch, clamp = chain.space, material.batch, material.clamp
     labels = clamp.only_label(space)[clamp.index[batch.offsets[:-1]]].astype(np.int64)
@@ -71,7 +76,9 @@ def likely_start(chain: Chain, material: Material, weight: Float, start: Start) 
     hmm = first_hmm(space, batch, labels, material.labels, n, start.em.floor, units, rng, ends=start.em.ends)
     while True:
         small = replace(chain, emissions=(replace(emission, n_components=n), *chain.emissions[1:]))
-        problem = Problem(small, JointLikelihood(), batch, Targets(clamp, weight), n_jobs=start.n_jobs)
+        problem = Problem(
+            small, JointLikelihood(), batch, Targets(clamp, np.ones(batch.n_sequences)), n_jobs=start.n_jobs
+        )
         theta = run(start.em, problem, begin(start.em, problem, hmm.theta(small))).best
         if n == start.n_components:
             return theta
@@ -102,7 +109,7 @@ def unanchored(chain: Chain) -> tuple[Chain, Float]:
     return Chain(chain.space, tuple(inner[:n]), tuple(inner[n:])), anchor
 
 
-def released(chain: Chain, theta: Float) -> tuple[Chain, Float]:
+def plain_chain(chain: Chain, theta: Float) -> tuple[Chain, Float]:
     """A chain that prediction knows, from one that was trained: no anchors, and Gaussians in natural parameters."""
     plain, anchor = unanchored(chain)
     theta = anchor + theta
@@ -124,7 +131,7 @@ def released(chain: Chain, theta: Float) -> tuple[Chain, Float]:
     return Chain(chain.space, tuple(emissions[:n]), tuple(emissions[n:])), np.concatenate(values)
 
 
-def sharpened(chain: Chain, sharpness: float) -> Chain:
+def with_sharpness(chain: Chain, sharpness: float) -> Chain:
     """The chain with mixtures that gather their components flattened."""
     turned = (replace(s, sharpness=sharpness) if isinstance(s, GaussianMixture) else s for s in chain.emissions)
     return chain if sharpness == 1.0 else replace(chain, emissions=tuple(turned))

@@ -1,17 +1,83 @@
-"""Class blocks as users describe them: left to right, ergodic, or a matrix of their own."""
+"""Class blocks as users describe them: left to right, ergodic, or a matrix of their own; and settings about them."""
 
 from __future__ import annotations
 
-import numbers
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from chainfield.errors import ConfigError
+from chainfield.models.groups import Grouped
+from chainfield.settings import Kind, choice, flag, given, number, whole
 from chainfield.states import StateSpace, class_blocks, left_to_right, partitioned, topology
 
 TOPOLOGIES = ("left-to-right", "ergodic")
+FLATTENINGS = ("states", "classes")
+INITS = ("kmeans", "split")
+
+
+@final
+@dataclass(frozen=True)
+class Topology(Kind):
+    """The form of a block: a name, or a matrix."""
+
+    metavar: ClassVar[str] = "NAME"
+    noun: ClassVar[str] = '"left-to-right", "ergodic", or a matrix'
+    expected: ClassVar[str] = f"choose one of {', '.join(TOPOLOGIES)}, or give a matrix"
+
+    def fits(self, value: Any) -> bool:
+        """A known name; what a matrix says is read when blocks are made."""
+        return value in TOPOLOGIES if isinstance(value, str) else value is not None
+
+    def parse(self, text: Any) -> str:
+        """A name."""
+        if text not in TOPOLOGIES:
+            raise ValueError(self.expected)
+        return str(text)
+
+    def stored(self, value: Any) -> Any:
+        """Arrays as lists."""
+        if isinstance(value, str):
+            return value
+        parts = value if isinstance(value, tuple) else (value,)
+        return tuple(None if part is None else np.asarray(part, np.bool_).tolist() for part in parts)
+
+
+class BlockSettings(Grouped):
+    """Of models with a block of hidden states per class, and Gaussian mixtures in them."""
+
+    n_states: int = whole(3, "Hidden states of each class.", option="states")
+    topology: Any = given(
+        "left-to-right",
+        "Which states may follow which: left-to-right, ergodic, or your own: a boolean matrix "
+        "[from, to], or a tuple (matrix, starts, ends).",
+        Topology(),
+    )
+    skip: int = whole(1, "Left to right: how far a step may go ahead.")
+    n_components: int = whole(1, "Mixture components (Gaussians with diagonal covariances) of each state, for arrays.")
+    init: str = choice(
+        "kmeans",
+        INITS,
+        "Where mixtures come from: clusters of a state's observations (kmeans), or one Gaussian that "
+        "is split again and again (split).",
+    )
+    variance_floor: float = number(0.01, "Least variance, as a share of the variance of the data.", above=True)
+    smoothing: float = number(0.01, "Added to every count behind a probability.")
+    ends: bool = flag(True, "The last state has a probability to end, so that lengths count.")
+    flatten: str | None = choice(
+        "states",
+        FLATTENINGS,
+        "What kappa flattens, so that training starts less sure of its answers: states scales "
+        "the weights of the start, which brings paths and labels closer together; classes raises the posteriors of the "
+        "labels to kappa during training; None: nothing.",
+        optional=True,
+    )
+    kappa: float = number(
+        0.3,
+        "How much is flattened: 1 changes nothing. Small values suit many columns, whose HMM is far too sure.",
+        above=True,
+    )
 
 
 def block_space(n_classes: int, n_states: Any, kind: Any, skip: Any) -> StateSpace:
@@ -22,11 +88,6 @@ def block_space(n_classes: int, n_states: Any, kind: Any, skip: Any) -> StateSpa
     (matrix, starts, ends).
     """
     if isinstance(kind, str):
-        for name, value in (("n_states", n_states), ("skip", skip)):
-            if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-                raise ConfigError(f"{name} is {value!r}; a whole number of at least 1 is expected.")
-        if kind not in TOPOLOGIES:
-            raise ConfigError(f"Unknown topology {kind!r}; choose one of {', '.join(TOPOLOGIES)}, or give a matrix.")
         block = left_to_right(int(n_states), skip=int(skip)) if kind == TOPOLOGIES[0] else partitioned([int(n_states)])
     else:
         parts = kind if isinstance(kind, tuple) else (kind,)
@@ -40,16 +101,3 @@ def block_space(n_classes: int, n_states: Any, kind: Any, skip: Any) -> StateSpa
                 "starts, ends)."
             ) from None
     return class_blocks([block] * n_classes)
-
-
-def plainly(model: Any, settings: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The settings of a model, with a topology of arrays as lists: model files hold plain values."""
-    own = model.topology
-    if isinstance(own, str):
-        return settings()
-    parts = own if isinstance(own, tuple) else (own,)
-    model.topology = tuple(None if part is None else np.asarray(part, np.bool_).tolist() for part in parts)
-    try:
-        return settings()
-    finally:
-        model.topology = own

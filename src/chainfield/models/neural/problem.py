@@ -9,23 +9,24 @@ import torch
 
 from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch, Tokens
-from chainfield.objectives import Targets
+from chainfield.objectives import Objective, Targets
+from chainfield.problem import Problem
 from chainfield.scorers import Chain
 from chainfield.torch import CRF
 from chainfield.torch.layout import Layout
 
 from .network import Network, Words, words_of
-
-DECODED = 2000  # positions decoded at a time
+from .scorer import Neural
 
 
 @dataclass(eq=False)
-class Pupil:
-    """A network and a layer that learn, and the data they learn from. The flat vector of ``chain`` is their memory."""
+class NeuralProblem:
+    """A problem in torch: a network and a layer that learn. The flat vector of ``chain`` is their memory."""
 
     chain: Chain
     network: Network
     crf: CRF
+    objective: Objective
     batch: Batch
     targets: Targets
     rare: Bool  # (words,) those that occur once: now and then they are taken for unknown
@@ -41,6 +42,19 @@ class Pupil:
                 own[name] = layer.pop(_LAYER_NAMES[name])
         assert not layer, f"parameters that no scorer has: {', '.join(layer)}"
         self.places = own
+
+    l1: float = 0.0  # penalties are the trainer's: they decay weights step by step
+    offset: Float | None = None
+
+    @property
+    def n_parameters(self) -> int:
+        """Length of θ."""
+        return self.chain.n_parameters
+
+    @property
+    def n_sequences(self) -> int:
+        """How many terms the sum has."""
+        return self.batch.n_sequences
 
     @property
     def trained(self) -> list[torch.nn.Parameter]:
@@ -105,29 +119,27 @@ class Pupil:
     def _words(self, tokens: Tokens, offsets: Int) -> Words:
         return words_of(tokens.index, tokens.word, tokens.chars, tokens.bounds, offsets, self.device)
 
-    def decode(self, batch: Batch, decoder: str) -> list[list[int]]:
-        """Numbers of the best labels, sequence by sequence."""
-        assert batch.tokens is not None
-        self.network.eval()
-        found: list[list[int]] = []
-        lo = 0
-        with torch.no_grad():
-            while lo < batch.n_sequences:
-                hi = int(np.searchsorted(batch.offsets, batch.offsets[lo] + DECODED, side="right")) - 1
-                hi = min(max(hi, lo + 1), batch.n_sequences)
-                part = batch.window(lo, hi)
-                full = np.flatnonzero(np.diff(part.offsets) > 0)
-                labels: list[list[int]] = [[] for _ in range(hi - lo)]
-                if len(full):
-                    assert part.tokens is not None
-                    emissions = self.network(self._words(part.tokens.used(), part.offsets))
-                    lengths = np.diff(part.offsets)[full]
-                    own = self.crf.decode(emissions, lengths=lengths.tolist(), decoder=decoder)
-                    for s, sequence in zip(full.tolist(), own, strict=True):
-                        labels[s] = sequence
-                found += labels
-                lo = hi
-        return found
+
+def in_torch(problem: Problem, dropout: float, rank: int | None, seed: int, device: str | None = None) -> NeuralProblem:
+    """A problem whose first scorer is a network, as torch solves it; ``device``: None for a GPU if there is one."""
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    scorer, tokens = problem.chain.emissions[0], problem.batch.tokens
+    assert isinstance(scorer, Neural)
+    assert tokens is not None
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network, layer = Network(scorer.shape, dropout, sparse=True), CRF(problem.chain.space, rank=rank)
+    counts = np.bincount(tokens.word[tokens.index], minlength=scorer.n_words + scorer.n_fixed)
+    return NeuralProblem(
+        problem.chain,
+        network.to(device),
+        layer.to(device),
+        problem.objective,
+        problem.batch,
+        problem.targets,
+        counts == 1,
+        device,
+    )
 
 
 #: The chain's names of parameters → the layer's.

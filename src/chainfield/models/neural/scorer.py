@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, final
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from .network import Network, Shape
 
+_THREAD = threading.local()
 NEEDS_TORCH = "Neural networks need torch; install it with: pip install 'chainfield[torch]'."
 
 
@@ -58,16 +60,20 @@ class Neural(Scorer):
             raise ConfigError(NEEDS_TORCH) from None
         return Shape(**{f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.name != "name"})
 
-    @cached_property
+    @property
     def network(self) -> Network:
-        """The network without numbers: they are given with every call."""
-        shape = self.shape
-        import torch
+        """The network without numbers: they are given with every call. Each thread has its own, because torch puts the
+        numbers into the network for as long as the call lasts.
+        """
+        networks: dict[Shape, Network] = _THREAD.__dict__.setdefault("networks", {})
+        if self.shape not in networks:
+            import torch
 
-        from .network import Network
+            from .network import Network
 
-        with torch.device("meta"):
-            return Network(shape).eval()
+            with torch.device("meta"):
+                networks[self.shape] = Network(self.shape).eval()
+        return networks[self.shape]
 
     @cached_property
     def _shapes(self) -> dict[str, tuple[int, ...]]:

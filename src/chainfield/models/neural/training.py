@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
@@ -13,7 +15,7 @@ from chainfield.errors import DivergenceError
 from chainfield.trainers import Record, State, Trainer
 from chainfield.trainers.trainer import orders
 
-from .problem import Pupil
+from .problem import NeuralProblem
 from .row_adam import BETAS, RowAdam
 
 EPSILON = 1e-6  # the paper's
@@ -33,12 +35,23 @@ def of_similar_length(order: Int, lengths: Int, size: int) -> list[Int]:
     return found
 
 
+@contextmanager
+def torch_threads(n: int) -> Iterator[None]:
+    """Torch with so many threads, and as before afterwards."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 class Optimiser:
     """Adam: torch's own, and row by row for the vectors of words, of which a batch has few."""
 
-    def __init__(self, pupil: Pupil, rate: float, decay: float, clip: float) -> None:
-        self.words, self.clip, self.steps = pupil.network.words, clip, 0
-        self.trained = pupil.trained
+    def __init__(self, problem: NeuralProblem, rate: float, decay: float, clip: float) -> None:
+        self.words, self.clip, self.steps = problem.network.words, clip, 0
+        self.trained = problem.trained
         self.others = [p for p in self.trained if p is not self.words]
         self.rows = RowAdam(self.words, rate, EPSILON, decay)
         kind = torch.optim.AdamW if decay else torch.optim.Adam
@@ -118,14 +131,15 @@ class NeuralAdam(Trainer[NeuralState]):
     unknown: float = 0.5
     max_iter: int = 100
     seed: int = 0
+    threads: int = 1  # of torch
     online: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = NeuralState
     #: The optimiser in torch, and for which state it stands.
     _live: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def check(self, problem: Any) -> None:
-        """Anything that is a pupil."""
-        assert isinstance(problem, Pupil)
+        """Only problems in torch."""
+        assert isinstance(problem, NeuralProblem)
 
     def begin(self, problem: Any, theta: Float) -> NeuralState:
         """Moments of 0."""
@@ -134,21 +148,20 @@ class NeuralAdam(Trainer[NeuralState]):
 
     def step(self, problem: Any, state: NeuralState) -> Record:
         """A pass over the data."""
-        pupil: Pupil = problem
-        optimiser = self._optimiser(pupil, state)
-        pupil.network.train()
-        n = pupil.batch.n_sequences
+        optimiser = self._optimiser(problem, state)
+        problem.network.train()
+        n = problem.batch.n_sequences
         order = orders(self.seed, state.iteration, n)
-        lengths = np.diff(pupil.batch.offsets)
+        lengths = np.diff(problem.batch.offsets)
         batches = of_similar_length(order[lengths[order] > 0], lengths, self.batch_size)
         batches = [batches[i] for i in orders(self.seed, state.iteration, len(batches))]
         total = longest = 0.0
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[]), torch_threads(self.threads):
             torch.manual_seed(hash((self.seed, state.iteration)) % 2**31)
             for chosen in batches:
-                words = pupil.words(chosen, self.unknown)
+                words = problem.words(chosen, self.unknown)
                 optimiser.prepare(words.word)
-                loss = pupil.loss(chosen, words)
+                loss = problem.loss(chosen, words)
                 size = optimiser.step(loss)
                 value = float(loss.detach())
                 if not np.isfinite(value + size):
@@ -161,14 +174,14 @@ class NeuralAdam(Trainer[NeuralState]):
         state.iteration += 1
         state.steps = optimiser.steps
         optimiser.keep(state.first, state.second)
-        pupil.write(state.theta)
+        problem.write(state.theta)
         return Record(state.iteration, total, None, {"longest_gradient": longest})
 
-    def _optimiser(self, pupil: Pupil, state: NeuralState) -> Optimiser:
+    def _optimiser(self, problem: NeuralProblem, state: NeuralState) -> Optimiser:
         """The one that has come so far, or a new one that takes over where a checkpoint stands."""
         if self._live.get("state") is not state:
-            pupil.read(state.theta)
-            optimiser = Optimiser(pupil, self.rate, self.l2, self.clip)
+            problem.read(state.theta)
+            optimiser = Optimiser(problem, self.rate, self.l2, self.clip)
             if state.steps:
                 optimiser.resume(state.first, state.second, state.steps)
             self._live.update(state=state, optimiser=optimiser)

@@ -2,16 +2,42 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
+from typing import Any, ClassVar, final
 
 import numpy as np
 
 from chainfield.arrays import Single
 from chainfield.data.opening import open_text
-from chainfield.errors import DataError
+from chainfield.errors import ConfigError, DataError
+from chainfield.settings import Kind
 
 Vectors = tuple[Sequence[str], Single]
+
+
+@final
+@dataclass(frozen=True)
+class WordVectors(Kind):
+    """Vectors to start from: a file, or words with a matrix."""
+
+    metavar: ClassVar[str] = "FILE"
+    noun: ClassVar[str] = "path or (words, array)"
+    expected: ClassVar[str] = "give the name of a file, or a pair of words and an array"
+
+    def fits(self, value: Any) -> bool:
+        """A path or a pair."""
+        return isinstance(value, str | PathLike) or (isinstance(value, tuple | list) and len(value) == 2)
+
+    def parse(self, text: Any) -> str:
+        """A path."""
+        return str(text)
+
+    def stored(self, value: Any) -> Any:
+        """The name of a file; vectors themselves are parameters of the model."""
+        return os.fspath(value) if isinstance(value, str | PathLike) else None
 
 
 def read_vectors(path: str | PathLike[str]) -> Vectors:
@@ -49,3 +75,30 @@ def read_vectors(path: str | PathLike[str]) -> Vectors:
     if not rows:
         raise DataError(f"{path} holds no vectors.")
     return list(words), np.array(rows)
+
+
+def known_vectors(given: Any, dimension: int | None) -> tuple[Sequence[str], Single]:
+    """Words and their vectors: from a file, or as they are given; none of either if there are none."""
+    if given is None:
+        return [], np.empty((0, 0), np.float32)
+    if isinstance(given, str | PathLike):
+        words, table = read_vectors(given)
+        what = str(given)
+    else:
+        try:
+            words, table = given
+            words, table, what = list(words), np.asarray(table, np.float32), "vectors"
+        except (TypeError, ValueError):
+            raise ConfigError(f"vectors is no file and no pair; {WordVectors.expected}.") from None
+        if table.ndim != 2 or len(table) != len(words) or not all(isinstance(w, str) for w in words):
+            raise DataError(
+                f"vectors has {len(words)} words and an array of the shape {table.shape}; give one row per word."
+            )
+        if not np.isfinite(table).all():
+            raise DataError("vectors holds NaN or infinite numbers.")
+    if dimension is not None and table.shape[1] != dimension:
+        raise DataError(f"{what} has vectors of {table.shape[1]} dimensions, but word_dim is {dimension}.")
+    first = {word: i for i, word in reversed(list(enumerate(words)))}
+    if len(first) < len(words):
+        words, table = list(first), table[list(first.values())]
+    return words, table

@@ -22,15 +22,16 @@ DIGITS = str.maketrans("123456789", "000000000")
 class WordFeatures(FeatureMap):
     """A number a word (in lower case; its characters keep their case) and a number a character.
 
-    ``column``: which column holds the word, where rows have several. The words of the training data come first;
-    ``extend`` adds others, whose vectors are known though they never occurred. A word that is not known is looked up
-    once more with every digit as 0.
+    ``column``: which column holds the word, where rows have several. The words of the training data come first; then
+    the ``others``, whose vectors are known though they may never occur. A word that is not known is looked up once more
+    with every digit as 0.
     """
 
     kind: ClassVar[str] = "words"
 
-    def __init__(self, column: int = 0) -> None:
+    def __init__(self, column: int = 0, others: Iterable[str] = ()) -> None:
         self.column = column
+        self.others = others
         self.width = 0  # columns of the training data
         self.words: dict[str, int] = {"": UNKNOWN}
         self.chars: dict[str, int] = {"": UNKNOWN}
@@ -57,12 +58,10 @@ class WordFeatures(FeatureMap):
         for sign in chain.from_iterable(forms):
             self.chars.setdefault(sign, len(self.chars))
         self.n_learned = len(self.words)
-        return self._batch(rows, index, forms)
-
-    def extend(self, words: Iterable[str]) -> None:
-        """Add words that the data do not have."""
-        for word in words:
+        batch = self._batch(rows, index, forms)
+        for word in self.others:
             self.words.setdefault(word, len(self.words))
+        return batch
 
     def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Unknown words and characters all have the same number."""

@@ -1,0 +1,156 @@
+"""Settings that models share, in groups. A setting is declared here once; models redeclare what they mean differently.
+
+Where a model does without one of them (``without=`` of its class), it behaves as with the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from chainfield.objectives import OBJECTIVES
+from chainfield.settings import Configurable, choice, flag, given, number, whole
+from chainfield.trainers import TRAINERS
+
+from .kinds import Forbidden, Jobs, LabelWeights, Seed, Template
+
+OBJECTIVE, TRAINING, FEATURES, RULES, PREDICTION, RUNNING = (
+    "Objective",
+    "Training",
+    "Features",
+    "Rules",
+    "Prediction",
+    "Running",
+)
+ONLINE = ("sgd", "averaged", "adam")
+
+
+class Grouped(Configurable):
+    """The order in which groups are shown: what makes a model what it is comes first."""
+
+    groups = ("Model", OBJECTIVE, TRAINING, FEATURES, RULES, PREDICTION, RUNNING)
+
+
+class RunningSettings(Grouped, group=RUNNING):
+    """Of every model."""
+
+    random_state: Any = given(
+        0,
+        "Seed. The same data, settings and seed give the same model, bit by bit, with any number of threads.",
+        Seed(),
+        option="seed",
+        optional=True,
+    )
+    n_jobs: int | None = given(None, "Number of threads; None or -1: all processors.", Jobs(), option="jobs")
+    verbose: int | bool = flag(False, "Print one line per iteration.", option="")
+
+
+class ObjectiveSettings(Grouped, group=OBJECTIVE):
+    """What training minimises."""
+
+    objective: str = choice(
+        "likelihood",
+        tuple(OBJECTIVES),
+        "What training minimises. Likelihood, piecewise likelihood, pseudo-likelihood and softmax margin are smooth; "
+        "perceptron and large margin follow best paths.",
+    )
+    margin: float = number(1.0, "Cost of a wrong label in the margin objectives.")
+    l1: float = number(0.0, "Penalty l1 · ‖w‖₁ (CRFsuite's c1). It makes most weights exactly 0.")
+    l2: float | None = number(
+        None,
+        "Penalty l2 · ‖w‖² (CRFsuite's c2; there is no ½). None: 0.5; 0 for perceptron and large margin, which "
+        "averaging regularises.",
+    )
+    class_weight: Any = given(
+        None, 'Odds by which labels are favoured at every position: a dict, or "balanced".', LabelWeights()
+    )
+
+
+class TrainingSettings(Grouped, group=TRAINING):
+    """How training goes."""
+
+    trainer: str = choice(
+        "auto",
+        TRAINERS,
+        "How the objective is minimised. auto: a few stochastic passes, then L-BFGS (OWL-QN with l1) until the "
+        "objective is within about 0.1 % of its optimum; averaged stochastic steps for objectives that are not smooth.",
+    )
+    max_iter: int | None = whole(
+        None, "Most iterations; for online trainers, passes over the data. None: the trainer's own default."
+    )
+    tol: float | None = number(
+        None, "Relative accuracy at which training stops. None: the trainer's own default.", above=True
+    )
+    learning_rate: float | None = number(
+        None,
+        "First step size of sgd, averaged, adam and rprop. None: sgd finds it by trial, the averaged perceptron "
+        "takes 1.",
+        above=True,
+    )
+    batch_size: int | None = whole(None, "Sequences per step, for sgd, averaged, adam and rprop.")
+    average_from: int | None = whole(None, "Iterates are averaged from this pass on (sgd, averaged, adam).", least=0)
+    restart_every: Any = whole(None, "Every so many passes, training continues from the average (sgd, averaged, adam).")
+    patience: int | None = whole(
+        None, "With development data: stop after this many iterations without a better score.", least=0
+    )
+    warm_start: bool = flag(False, "fit starts from the weights of the last fit.", option="")
+
+
+class FeatureSettings(Grouped, group=FEATURES):
+    """From data to features."""
+
+    template: Any = given(
+        None,
+        "Feature templates (CRF++, Wapiti or chainfield syntax) for rows of text columns: a TemplateSet, the text "
+        "of a template, or a path. None: the built-in features for text.",
+        Template(),
+    )
+    min_count: int = whole(1, "Features that occur at fewer positions are left out.", least=0)
+    all_features: bool = flag(
+        False, "A weight for every feature with every label, not only for pairs seen in training."
+    )
+
+
+class TransitionSettings(Grouped, group=FEATURES):
+    """Which weights label sequences have."""
+
+    all_transitions: bool = flag(True, "A weight for every label pair, not only for those seen in training.")
+    boundary: bool = flag(True, "Weights for the first and the last label of a sequence.")
+
+
+class RuleSettings(Grouped, group=RULES):
+    """Hard constraints, in training and in prediction alike."""
+
+    scheme: str | None = choice(
+        None,
+        ("bio", "iob2", "iob1", "bioes", "iobes", "bilou", "auto"),
+        "Hard constraints of a tagging scheme, in training and in prediction; auto: the scheme that the labels follow.",
+        any_case=True,
+    )
+    forbidden: Iterable[tuple[Any, Any]] | None = given(
+        None,
+        "Transitions that must not occur: pairs (from, to); (None, label) forbids a start, (label, None) an end.",
+        Forbidden(),
+        option="forbid",
+    )
+
+
+class DecoderSettings(Grouped, group=PREDICTION):
+    """How labels are chosen."""
+
+    decoder: str = choice(
+        "viterbi",
+        ("viterbi", "posterior"),
+        "Which labels predict takes: those of the best path, which obeys all rules (viterbi), or the most probable "
+        "label of each position by itself, which makes the fewest mistakes per token (posterior). May be "
+        "changed after fit.",
+    )
+
+
+class OrderSettings(Grouped):
+    """How far a label sees."""
+
+    order: int = choice(1, (1, 2), "How many labels back a label sees.")
+
+
+LabelStates = int | Mapping[Any, int]

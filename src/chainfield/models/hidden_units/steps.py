@@ -1,0 +1,103 @@
+"""Steps and starts of hidden units: how large they must be for the data at hand.
+
+Everything is measured by the step of the transitions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from chainfield.errors import ConfigError, DataWarning
+from chainfield.features.batch import Batch
+from chainfield.models.compose import Material
+from chainfield.objectives import Objective
+
+# Steps relative to those of transitions. A step on the input weights moves the input of a unit by its size times
+# the squared norm of x: dividing by the mean of that makes the scale of the data immaterial.
+UNIT_PACE, PACE = 0.1, 2.0
+# The step of transitions, relative to the margin. Scores of max objectives are homogeneous: multiplying steps, start
+# and margin by one number changes nothing, so that this is one knob, not three. It is for a thousand units: with more
+# of them a step on all moves a score further, so that it falls with the root of their number.
+STEP, UNITS = 0.006, 1000
+# The start, for max objectives, relative to the step: deviations of w · x and of the output weights.
+START_INPUT, START_OUTPUT = 1.0, 0.1
+# The start for sums, whose scores have a scale of their own.
+SUM_INPUT, SUM_OUTPUT = 0.3, 0.1
+# And the step: a trial of a few hundred sequences, as for convex models, tells little where the start is a saddle.
+SUM_STEP = 0.2
+# Both are for sequences of up to this length. The gradient of a longer one is a sum of more terms, partly alike: steps
+# fall with this power of the length; a maximum has no gradient where labels are right.
+LENGTH, MAX_POWER, SUM_POWER = 25.0, 0.75, 1.0
+BATCH_L2 = 0.05
+# Columns whose sizes differ by more than this share no step size.
+WILD = 1e3
+
+
+@final
+@dataclass(frozen=True)
+class Steps:
+    """The step of the transitions, and where units start."""
+
+    rate: float
+    input_scale: float  # deviation of w · x at the start, for x of norm 1
+    output_scale: float
+
+
+def steps_of(
+    batch: Batch, objective: Objective, hidden_units: int, margin: float, learning_rate: float | None
+) -> Steps:
+    """The steps and the start for such data, unless the user gives the step."""
+    if objective.smooth:
+        rate = SUM_STEP * shorter(batch, SUM_POWER) if learning_rate is None else learning_rate
+        return Steps(rate, SUM_INPUT, SUM_OUTPUT)
+    rate = STEP * scale_of(objective, margin) * float(np.sqrt(UNITS / hidden_units))
+    rate = rate * shorter(batch, MAX_POWER) if learning_rate is None else learning_rate
+    return Steps(rate, START_INPUT * rate, START_OUTPUT * rate)
+
+
+def scale_of(objective: Objective, margin: float) -> float:
+    """The difference of scores that max objectives ask for."""
+    return margin if objective.uses_cost and margin > 0 else 1.0
+
+
+def shorter(batch: Batch, power: float) -> float:
+    """A factor of at most 1 for steps on sequences of this length."""
+    length = batch.n_positions / max(batch.n_sequences, 1)
+    return float(min(1.0, (LENGTH / max(length, 1.0)) ** power))
+
+
+def mean_square_norm(material: Material) -> float:
+    """The mean of ‖x‖² over positions; 1 if there is nothing to measure."""
+    batch, n = material.batch, max(material.batch.n_positions, 1)
+    if batch.dense is not None:
+        if not batch.dense.shape[1]:
+            raise ConfigError("The data have no features at all.")
+        total = float(np.einsum("td,td->", batch.dense, batch.dense))
+    elif batch.sparse is not None:
+        values, known = batch.sparse.values, batch.sparse.indices >= 0
+        total = float(known.sum()) if values is None else float((values[known] ** 2).sum())
+    else:
+        raise ConfigError("The data have no features at all.")
+    return total / n or 1.0
+
+
+def check_scales(material: Material) -> None:
+    """Warn if columns have sizes that no step can serve together."""
+    assert material.batch.dense is not None
+    sizes = np.sqrt(np.mean(material.batch.dense**2, axis=0))
+    present = np.flatnonzero(sizes)
+    if len(present) < 2:
+        return
+    low, high = present[sizes[present].argmin()], present[sizes[present].argmax()]
+    if sizes[high] > WILD * sizes[low]:
+        names = material.features.feature_names()
+        warnings.warn(
+            f"The columns have very different scales: {names[high]} is about {sizes[high]:.3g}, {names[low]} about "
+            f"{sizes[low]:.3g}. Standardise them (mean 0, deviation 1), or the larger ones will drown the others.",
+            DataWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,131 @@
+"""A training under way: its progress, its checkpoints, and several starts where one may end in a poor optimum."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chainfield.arrays import Float
+from chainfield.errors import ConfigError
+from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
+from chainfield.files.container import check_writable
+from chainfield.problem import Problem
+from chainfield.trainers import Progress, Session, Trainer, begin, run
+
+from .development import Development, dev_scorer
+
+CHECKPOINT_SECONDS = 0.5  # at least; a checkpoint never takes more than a tenth of the time
+# Settings that decide when training ends, not where it goes: they may change when a training is resumed.
+CHANGEABLE = ("max_iter", "tol", "patience")
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a training is to go, besides the settings of the model."""
+
+    partial: bool = False
+    classes: Sequence[Any] = ()
+    development: Development | None = None
+    callback: Callable[[Progress], None] | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    resume: bool = False
+
+
+@dataclass
+class Training:
+    """A trainer at work on a problem, from one start or from several. ``session`` holds the best so far."""
+
+    model: Any
+    trainer: Trainer[Any]
+    problem: Problem
+    make: Callable[[Float], Any]
+    targets: Sequence[Any]
+    labels: tuple[Any, ...]
+    options: Run
+    session: Session | None = None
+    value: float = field(default=-np.inf)  # how good the best start turned out
+
+    def run(self, theta: Float, n_starts: int, start: Callable[[int], Float]) -> None:
+        """Train from θ, and from more starts if there are to be several: the best is kept."""
+        resumed, save = self._checkpoint(theta)
+        if resumed is not None or n_starts == 1:
+            frugal = self._frugal
+            self.session = begin(self.trainer, self.problem, theta, frugal=frugal) if resumed is None else resumed
+            run(self.trainer, self.problem, self.session, save=save, frugal=frugal, watch=self._watch, **self._judge())
+            return
+        for number in range(n_starts):
+            self._try(number, theta if number == 0 else start(number))
+        if save is not None and self.session is not None:
+            save(self.session)
+
+    def _try(self, number: int, theta: Float) -> None:
+        """Train from one more start. The best has the best development score, if there is one; else the best merit."""
+
+        def numbered(progress: Progress) -> None:
+            if self._watch is not None:
+                self._watch(replace(progress, notes=progress.notes | {"start": float(number + 1)}))
+
+        session = begin(self.trainer, self.problem, theta)
+        if self.session is None:
+            self.session = session  # whatever happens, there is one
+        run(self.trainer, self.problem, session, watch=numbered, **self._judge())
+        value = session.best_score if np.isfinite(session.best_score) else self._merit(session.best)
+        if value > self.value:
+            self.session, self.value = session, value
+
+    def _merit(self, theta: Float) -> float:
+        """How good a start turned out on the training data: the objective; the labels, where scores have no scale."""
+        problem = self.problem
+        if problem.objective.smooth:
+            return -problem.evaluate(theta)[0] - (problem.penalty(theta) if problem.l1 else 0.0)
+        return float(self.model._quality(self.targets, self.make(theta).decode(problem.batch), self.labels))
+
+    def _judge(self) -> dict[str, Any]:
+        development = self.options.development
+        score = development and dev_scorer(self.model, self.make, development, self.labels)
+        return {"dev_score": score, "patience": self.model.patience}
+
+    @property
+    def _frugal(self) -> bool:
+        # Models in single precision are large; and steps on a maximum are bounded, so that they cannot run away.
+        single = self.problem.chain.dtype == "float32" and not self.problem.objective.smooth
+        return single and self.options.development is None
+
+    @property
+    def _watch(self) -> Callable[[Progress], None] | None:
+        if self.options.callback is not None:
+            return self.options.callback
+        return print_progress if self.model.verbose else None
+
+    def _checkpoint(self, theta: Float) -> tuple[Session | None, Callable[[Session], None] | None]:
+        """The session of a checkpoint, if one is to be resumed, and what writes new checkpoints."""
+        path = self.options.checkpoint
+        if path is None:
+            return None, None
+        check_writable(path)
+        settings = {k: v for k, v in self.model.stored_settings().items() if k not in CHANGEABLE}
+        mark = fingerprint(self.problem, theta, settings | {"labels": repr(self.labels)})
+        session = None
+        if self.options.resume and Path(path).exists():
+            session = load_checkpoint(path, self.trainer, mark)
+            if session.state.iteration > self.trainer.max_iter:
+                raise ConfigError(
+                    f"The checkpoint stands at iteration {session.state.iteration} already; give a larger max_iter "
+                    f"than {self.trainer.max_iter} to continue."
+                )
+        return session, saver(path, mark, CHECKPOINT_SECONDS)
+
+
+def print_progress(progress: Progress) -> None:
+    """Print one line per iteration."""
+    parts = [f"iteration {progress.iteration}", f"objective {progress.objective:.6g}"]
+    if progress.gradient_norm is not None:
+        parts.append(f"gradient {progress.gradient_norm:.3g}")
+    if progress.dev_score is not None:
+        parts.append(f"dev {progress.dev_score:.4f}")
+    print("  ".join([*parts, f"{progress.seconds:.1f} s"]))
