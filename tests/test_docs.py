@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import inspect
 import json
 import re
 import shlex
@@ -13,14 +12,13 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import numpy as np
 import pytest
 from scipy import sparse
 
 import chainfield.models
 import chainfield.trainers
-from chainfield.commands.main import COMMANDS, group
+from chainfield.commands.main import COMMANDS
 from chainfield.errors import ConfigError
 from chainfield.features.transform import TRANSFORM_NAMES
 from test_commands import corpus_text, run
@@ -166,17 +164,6 @@ def section(page: str, title: str) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize(
-    "model", ["LinearCRF", "EmpiricalCRF", "NeuralCRF", "HMMClassifier", "HiddenCRF", "HiddenUnitCRF"]
-)
-def test_documented_settings_are_those_of_the_models(model: str) -> None:
-    documented = {name.strip("`"): default.strip("`") for name, default, _ in rows(section("models.md", f"`{model}`"))}
-    signature = inspect.signature(getattr(chainfield.models, model).__init__).parameters
-    actual = {name: repr(parameter.default) for name, parameter in signature.items() if name != "self"}
-    assert documented == actual
-    assert list(documented) == list(actual)
-
-
 def test_documented_trainers_are_those_that_exist() -> None:
     documented = {cells[0].strip("`"): cells[1:] for cells in rows(section("models.md", "Trainers"))}
     assert {*documented, "auto", "averaged"} == set(chainfield.trainers.TRAINERS)
@@ -185,31 +172,6 @@ def test_documented_trainers_are_those_that_exist() -> None:
         actual = ", ".join(f"`{f.name}={f.default!r}`" for f in dataclasses.fields(kind))
         assert settings == actual
         assert (l1, smooth) == ("yes" if kind.handles_l1 else "no", "yes" if kind.needs_smooth else "no")
-
-
-def options_of(command: click.Command) -> dict[str, click.Option]:
-    context = click.Context(command, help_option_names=["-h", "--help"])
-    return {
-        ", ".join(f"`{o}`" for o in parameter.opts): parameter
-        for parameter in command.get_params(context)
-        if isinstance(parameter, click.Option)
-    }
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_documented_options_are_those_of_click(name: str) -> None:
-    context = click.Context(group)
-    command = group.get_command(context, name)
-    assert command is not None
-    documented = {cells[0]: cells[1:] for cells in rows(section("command_line.md", f"chainfield {name}"))}
-    actual = options_of(command)
-    assert set(documented) == set(actual)
-    for option, (default, _) in documented.items():
-        parameter = actual[option]
-        if parameter.show_default:
-            assert default == f"`{parameter.default}`", option
-        if isinstance(parameter.type, click.Choice):
-            assert all(f"`{choice}`" in documented[option][1] for choice in parameter.type.choices), option
 
 
 def test_documented_commands_are_all() -> None:

@@ -115,6 +115,7 @@ class ChainEstimator(
         ``start_from``: a fitted model of any kind whose weights training starts from, wherever they mean the same: a
         latent model can start from a plain one.
         """
+        self.check_settings()
         previous = getattr(self, "fitted_", None) if self.warm_start else None
         if start_from is not None:
             if not isinstance(start_from, SequenceModel):
@@ -132,6 +133,7 @@ class ChainEstimator(
         New features and labels are added to the model; ``classes`` announces labels that will come later. The penalties
         are shared out over all sequences seen so far, so that old weights do not fade with every call.
         """
+        self.check_settings()
         run = Run(partial=True, classes=classes or ())
         previous = getattr(self, "fitted_", None)
         self._fit(split_sequences(X, None), self._targets(y, None), sample_weight, previous, run)
@@ -146,7 +148,6 @@ class ChainEstimator(
         run: Run,
     ) -> None:
         """The road. ``previous``: a fitted model whose weights training starts from."""
-        self.check_settings()
         objective = self._objective()
         # A copy: the fitted model stays as it is, whatever happens on the way to the next one.
         features = self._features(sequences) if previous is None else copy.deepcopy(previous.features)
@@ -189,7 +190,8 @@ class ChainEstimator(
                     self.n_sequences_seen_ = seen
                     self.scheme_ = scheme
         assert session is not None
-        if not session.state.done and self.max_iter is None and not trainer.online:
+        chosen = self.max_iter is not None or isinstance(self.trainer, Trainer)  # when to stop
+        if not session.state.done and not chosen and not trainer.online:
             warnings.warn(
                 f"Training stopped after {trainer.max_iter} iterations before it converged; raise max_iter or tol.",
                 ConvergenceWarning,
