@@ -758,6 +758,14 @@ def test_wrong_values_get_one_line(args: tuple[str, ...], tiny: Path) -> None:
     assert_refused(*args)
 
 
+def test_an_error_without_a_message_is_named(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **options: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(chainfield.models.LinearCRF, "fit", fail)
+    assert assert_refused("train", "tiny.txt", "x.cf", "--quiet") == "chainfield: MemoryError"
+
+
 def test_the_log_is_refused_before_training(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fitted: list[object] = []
     monkeypatch.setattr(chainfield.models.LinearCRF, "fit", lambda *args, **options: fitted.append(args))

@@ -364,6 +364,13 @@ def overwrite(name, make):
     return change
 
 
+def nested(depth):
+    value = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
 FORGED = {
     "no labels": remove("labels"),
     "fewer labels": replace(["O"], "labels"),
@@ -393,6 +400,7 @@ FORGED_UNSEEN = {
     "fewer features than names": overwrite("scorer.features.pairs.counts", lambda a: a[:-5].copy()),
     "more ties than edges": overwrite("scorer.transition.tie", lambda a: np.concatenate([a, a])),
     "more states than weights": replace([2, 1, 1], "chain", "space", "states_per_label"),
+    "settings nested deeply": replace({"l2": nested(100)}, "estimator", "settings"),
     "a strange scorer": replace("Neural", "chain", "emissions", 0, "type"),  # refused without the file's name
 }
 
@@ -411,6 +419,11 @@ def test_forged_files_with_a_fitting_checksum(name, good, tmp_path):
 @pytest.mark.parametrize("name", FORGED_UNSEEN)
 def test_forged_files_are_seen_through(name, good, tmp_path):
     refused(write(tmp_path / "m.cf", rebuilt(good, FORGED_UNSEEN[name])))
+
+
+def test_a_description_nested_deeper_than_json_is_read(good, tmp_path):
+    deep = "[" * 100_000 + "]" * 100_000
+    refused(write(tmp_path / "m.cf", save_tensors(load_tensors(good), {"chainfield": deep})), "did not write it")
 
 
 def test_a_forged_file_runs_no_code(tmp_path):

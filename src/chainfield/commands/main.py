@@ -58,7 +58,7 @@ def main(args: list[str] | None = None) -> Any:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         leave(141)
     except (ChainfieldError, OSError, MemoryError, UnicodeError) as error:
-        click.echo(f"chainfield: {error or type(error).__name__}", err=True)
+        click.echo(f"chainfield: {str(error) or type(error).__name__}", err=True)
         leave(1)
 
 

@@ -33,6 +33,8 @@ _DTYPES = {
     "U8": "u1",
     "BOOL": "?",
 }
+# Values within values. What follows the description recurses; real ones are less than ten deep.
+_DEPTH = 64
 
 
 def _digest(description: dict[str, Any], arrays: Arrays) -> str:
@@ -146,9 +148,9 @@ def _description(target: Path, header: dict[str, Any], kind: str, version: int) 
     try:
         description = json.loads(header["entries"]["__metadata__"][KEY])
         found_kind, found_version = description["kind"], int(description["version"])
-        if not isinstance(description["config"], dict):
+        if not isinstance(description["config"], dict) or not _shallow(description):
             raise TypeError
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise ModelFileError(f"{target} is a safetensors file, but chainfield did not write it.") from None
     if found_kind != kind:
         raise ModelFileError(f"{target} is a {found_kind} file; a {kind} file is expected here.")
@@ -158,6 +160,14 @@ def _description(target: Path, header: dict[str, Any], kind: str, version: int) 
             "upgrade with: pip install -U chainfield."
         )
     return dict(description)
+
+
+def _shallow(value: Any) -> bool:
+    level = [value]
+    for _ in range(_DEPTH):
+        inside = (part.values() if isinstance(part, dict) else part for part in level if isinstance(part, dict | list))
+        level = [child for parts in inside for child in parts]
+    return not level
 
 
 def _views(target: Path, header: dict[str, Any]) -> Arrays:

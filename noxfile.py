@@ -1,0 +1,112 @@
+#!/usr/bin/env -S pipx run nox
+# /// script
+# dependencies = ["nox>=2025.10.14"]
+# ///
+"""The tasks of a developer, each in an environment of its own: ``nox -l`` lists them, ``nox -s tests`` runs one.
+
+Arguments behind ``--`` go to the program that a session runs: ``nox -s tests -- tests/test_inference.py -x``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import nox
+
+nox.needs_version = ">=2025.10.14"
+nox.options.default_venv_backend = "uv|virtualenv"
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = nox.project.python_versions(PROJECT)
+RELEASE = nox.project.dependency_groups(PROJECT, "release")
+
+
+@nox.session(python=PYTHONS, default=False)
+def tests(session: nox.Session) -> None:
+    """The suite as the README runs it, for every version of Python that is supported and installed."""
+    session.install("-e", ".[test]")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session(default=False)
+def tests_all(session: nox.Session) -> None:
+    """The suite with all extras, so that nothing is skipped for want of a library."""
+    session.install("-c", ".ci/constraints.txt", "-e", ".[test,audio,plot,torch]", "pytorch-crf")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Every hook of pre-commit on all files, except for mypy, which has a session of its own."""
+    session.install("pre-commit")
+    session.run("pre-commit", "run", "--all-files", "--show-diff-on-failure", *session.posargs, env={"SKIP": "mypy"})
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Strict types."""
+    session.install("-e", ".[test]")
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def review(session: nox.Session) -> None:
+    """The repository by the checks of Scientific Python; pyproject.toml says which do not apply, and why."""
+    session.install("sp-repo-review[cli]")
+    session.run("sp-repo-review", ".", *session.posargs)
+
+
+@nox.session(default=False)
+def docs(session: nox.Session) -> None:
+    """Every snippet, link, default and option of the documentation."""
+    session.install("-e", ".[test,plot]")
+    session.run("pytest", "tests/test_docs.py", *session.posargs)
+
+
+@nox.session(default=False)
+def benchmarks(session: nox.Session) -> None:
+    """Do the benchmarks run? A small sample; the figures mean nothing."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "tests/test_benchmarks.py")
+    session.run("python", "benchmarks/run.py", "scaling", "--sample", "200", "--repeats", "1", *session.posargs)
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Source distribution and wheel, into dist/, and whether PyPI would take them."""
+    session.install(*RELEASE)
+    shutil.rmtree("dist", ignore_errors=True)
+    session.run("python", "-m", "build", *session.posargs)
+    session.run("twine", "check", "--strict", *(str(path) for path in sorted(Path("dist").iterdir())))
+
+
+@nox.session(default=False)
+def sbom(session: nox.Session) -> None:
+    """What an installation brings along, as a bill of materials: dist/chainfield.cdx.json (CycloneDX)."""
+    session.install(*RELEASE)
+    target = Path("dist", "chainfield.cdx.json")
+    target.parent.mkdir(exist_ok=True)
+    installed = Path(session.create_tmp(), "installed").resolve()
+    session.run("python", "-m", "venv", "--clear", str(installed))
+    python = installed / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    session.run(str(python), "-m", "pip", "install", "--quiet", *(session.posargs or ["."]), external=True)
+    # pip is a part of the environment, not of the installation.
+    session.run(str(python), "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools", "pip", external=True)
+    session.run(
+        "cyclonedx-py", "environment", str(python), "--pyproject", "pyproject.toml", "--mc-type", "library",
+        "--output-reproducible", "--validate", "--output-format", "JSON", "--output-file", str(target),
+    )  # fmt: skip
+    # pyproject.toml holds no version: it is read from the package.
+    told = session.run(
+        str(python), "-c", "import chainfield; print(chainfield.__version__)", silent=True, external=True
+    )
+    bill = json.loads(target.read_text(encoding="utf-8"))
+    bill["metadata"]["component"]["version"] = str(told).strip()
+    target.write_text(json.dumps(bill, indent=2) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    nox.main()
