@@ -16,8 +16,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from .graph import LANES as LANES
 from .jit import inner
+from .layout import LANES as LANES
 
 _ELEMENT = ir.DoubleType()
 _VECTOR = ir.VectorType(_ELEMENT, LANES)
