@@ -9,11 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from chainfield.arrays import Bytes, Int, Int32
+from chainfield.kernels.layout import PADDING
 from chainfield.parallel import ordered_map
 
 CHUNK = 1 << 15  # texts that a thread looks up at a time
 MARK = "\0"
-PADDING = 8  # bytes behind a buffer that the kernels may read
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from chainfield.arrays import Bool, Int32
 
-LANES = 8  # doubles a vector holds; rows are padded to multiples of it
-
 
 class Graph(NamedTuple):
     """K states, R emission rows, E edges, B bundles; all arrays are C-contiguous."""

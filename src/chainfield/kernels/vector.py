@@ -9,6 +9,8 @@ four SSE ones). Offsets count elements from the array's first one and are not ch
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial, update_wrapper
 from typing import Any
 
 from llvmlite import ir
@@ -16,12 +18,12 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from .graph import LANES as LANES
 from .jit import inner
+from .layout import LANES as LANES
 
-_ELEMENT = ir.DoubleType()
-_VECTOR = ir.VectorType(_ELEMENT, LANES)
+_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _SINGLES = ir.VectorType(ir.FloatType(), LANES)
+_BITS = ir.VectorType(ir.IntType(64), LANES)
 _INT32 = ir.IntType(32)
 
 
@@ -41,8 +43,12 @@ class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
 
 def _floats(array: Any) -> bool:
     """Whether vectors can be read from this array type: anything else is a compile-time error, not a wrong number."""
-    good = isinstance(array, types.Array) and array.layout == "C"
-    return good and array.dtype in (types.float64, types.float32)
+    return _plain(array) and array.dtype in (types.float64, types.float32)
+
+
+def _plain(array: Any) -> bool:
+    """Whether an array type lies in memory as it is counted."""
+    return isinstance(array, types.Array) and array.layout == "C"
 
 
 def _stored(signature: Any) -> tuple[Any, str, int]:
@@ -96,99 +102,99 @@ def splat(typing: Any, value: Any) -> Any:
     """The same number in all eight lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        number = context.cast(builder, args[0], signature.args[0], types.float64)
-        undefined = ir.Constant(_VECTOR, ir.Undefined)
-        vector = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
-        zeros = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
-        return builder.shuffle_vector(vector, undefined, zeros)
+        return _repeat(builder, context.cast(builder, args[0], signature.args[0], types.float64))
 
     return F64X8(value), generate
 
 
-@intrinsic
-def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c`` lane by lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
-        return builder.call(function, args)
-
-    return F64X8(a, b, c), generate
+def _repeat(builder: Any, number: Any) -> Any:
+    undefined = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    first = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES))
 
 
-@intrinsic
-def add(typing: Any, a: Any, b: Any) -> Any:
-    """``a + b`` lane by lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fadd(*args)
-
-    return F64X8(a, b), generate
+def _number(value: float) -> Any:
+    return ir.Constant(_VECTOR, [value] * LANES)
 
 
-@intrinsic
-def mul(typing: Any, a: Any, b: Any) -> Any:
-    """``a * b`` lane by lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fmul(*args)
-
-    return F64X8(a, b), generate
+def _bits(value: int) -> Any:
+    return ir.Constant(_BITS, [value] * LANES)
 
 
-@intrinsic
-def maximum(typing: Any, a: Any, b: Any) -> Any:
-    """The larger of two, lane by lane."""
+def _arithmetic(result: Any) -> Callable[[Callable[..., Any]], Any]:
+    """An intrinsic that takes vectors alone, from the function that writes its instructions."""
 
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered(">", *args), *args)
+    def decorate(write: Callable[..., Any]) -> Any:
+        def operation(typing: Any, *vectors: Any) -> Any:
+            def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return write(builder, *args)
 
-    return F64X8(a, b), generate
+            return (result(*vectors), generate) if set(vectors) == {F64X8} else None
 
+        return intrinsic(update_wrapper(operation, write, ("__module__", "__name__", "__qualname__", "__doc__")))
 
-@intrinsic
-def divide(typing: Any, a: Any, b: Any) -> Any:
-    """``a / b`` lane by lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fdiv(*args)
-
-    return F64X8(a, b), generate
+    return decorate
 
 
-@intrinsic
-def product(typing: Any, vector: Any) -> Any:
-    """Product over the lanes."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _fold(builder, args[0], builder.fmul)
-
-    return types.float64(vector), generate
+lanewise = _arithmetic(F64X8)
+reduction = _arithmetic(types.float64)
 
 
-@intrinsic
-def exponent(typing: Any, vector: Any) -> Any:
+@lanewise
+def add(builder: Any, a: Any, b: Any) -> Any:
+    """``a + b``."""
+    return builder.fadd(a, b)
+
+
+@lanewise
+def mul(builder: Any, a: Any, b: Any) -> Any:
+    """``a * b``."""
+    return builder.fmul(a, b)
+
+
+@lanewise
+def divide(builder: Any, a: Any, b: Any) -> Any:
+    """``a / b``."""
+    return builder.fdiv(a, b)
+
+
+def _fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, rounded once."""
+    kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64"), [a, b, c])
+
+
+def _larger(builder: Any, a: Any, b: Any) -> Any:
+    """The larger of two; the second if one is NaN."""
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def _smaller(builder: Any, a: Any, b: Any) -> Any:
+    """The smaller of two; the second if one is NaN."""
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+fma, maximum, minimum = lanewise(_fma), lanewise(_larger), lanewise(_smaller)
+
+
+@lanewise
+def where_positive(builder: Any, test: Any, value: Any) -> Any:
+    """``value`` where ``test`` is larger than 0, else 0."""
+    return builder.select(builder.fcmp_ordered(">", test, _number(0.0)), value, _number(0.0))
+
+
+@lanewise
+def exponent(builder: Any, vector: Any) -> Any:
     """The n of x = m · 2**n with 1 <= m < 2, as doubles, for normal positive numbers."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bits = ir.VectorType(ir.IntType(64), LANES)
-        power = builder.lshr(builder.bitcast(args[0], bits), ir.Constant(bits, [52] * LANES))
-        return builder.fsub(builder.sitofp(power, _VECTOR), ir.Constant(_VECTOR, [1023.0] * LANES))
-
-    return F64X8(vector), generate
+    power = builder.lshr(builder.bitcast(vector, _BITS), _bits(52))
+    return builder.fsub(builder.sitofp(power, _VECTOR), _number(1023.0))
 
 
-@intrinsic
-def mantissa(typing: Any, vector: Any) -> Any:
+@lanewise
+def mantissa(builder: Any, vector: Any) -> Any:
     """The m of x = m · 2**n with 1 <= m < 2, for normal positive numbers."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bits = ir.VectorType(ir.IntType(64), LANES)
-        low = builder.and_(builder.bitcast(args[0], bits), ir.Constant(bits, [(1 << 52) - 1] * LANES))
-        return builder.bitcast(builder.or_(low, ir.Constant(bits, [1023 << 52] * LANES)), _VECTOR)
-
-    return F64X8(vector), generate
+    low = builder.and_(builder.bitcast(vector, _BITS), _bits((1 << 52) - 1))
+    return builder.bitcast(builder.or_(low, _bits(1023 << 52)), _VECTOR)
 
 
 def _fold(builder: Any, value: Any, combine: Any) -> Any:
@@ -206,65 +212,33 @@ def _fold(builder: Any, value: Any, combine: Any) -> Any:
     return builder.extract_element(value, ir.Constant(_INT32, 0))
 
 
-@intrinsic
-def total(typing: Any, vector: Any) -> Any:
+@reduction
+def total(builder: Any, vector: Any) -> Any:
     """Sum over the lanes."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _fold(builder, args[0], builder.fadd)
-
-    return types.float64(vector), generate
+    return _fold(builder, vector, builder.fadd)
 
 
-@intrinsic
-def highest(typing: Any, vector: Any) -> Any:
+@reduction
+def product(builder: Any, vector: Any) -> Any:
+    """Product over the lanes."""
+    return _fold(builder, vector, builder.fmul)
+
+
+@reduction
+def highest(builder: Any, vector: Any) -> Any:
     """The largest lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _fold(builder, args[0], lambda a, b: builder.select(builder.fcmp_ordered(">", a, b), a, b))
-
-    return types.float64(vector), generate
+    return _fold(builder, vector, partial(_larger, builder))
 
 
-@intrinsic
-def lowest(typing: Any, vector: Any) -> Any:
+@reduction
+def lowest(builder: Any, vector: Any) -> Any:
     """The smallest lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _fold(builder, args[0], lambda a, b: builder.select(builder.fcmp_ordered("<", a, b), a, b))
-
-    return types.float64(vector), generate
-
-
-@intrinsic
-def minimum(typing: Any, a: Any, b: Any) -> Any:
-    """The smaller of two, lane by lane."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered("<", *args), *args)
-
-    return F64X8(a, b), generate
-
-
-@intrinsic
-def where_positive(typing: Any, test: Any, value: Any) -> Any:
-    """``value`` in the lanes where ``test`` is larger than 0, else 0."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        zero = ir.Constant(_VECTOR, [0.0] * LANES)
-        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[1], zero)
-
-    return F64X8(test, value), generate
+    return _fold(builder, vector, partial(_smaller, builder))
 
 
 def _lane_mask(context: Any, builder: Any, count: Any, count_type: Any) -> Any:
-    number = context.cast(builder, count, count_type, types.int32)
-    kind = ir.VectorType(_INT32, LANES)
-    undefined = ir.Constant(kind, ir.Undefined)
-    several = builder.shuffle_vector(
-        builder.insert_element(undefined, number, ir.Constant(_INT32, 0)), undefined, ir.Constant(kind, [0] * LANES)
-    )
-    return builder.icmp_signed("<", ir.Constant(kind, list(range(LANES))), several)
+    several = _repeat(builder, context.cast(builder, count, count_type, types.int32))
+    return builder.icmp_signed("<", ir.Constant(several.type, list(range(LANES))), several)
 
 
 @intrinsic
@@ -279,12 +253,7 @@ def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> An
         pointer = _address(context, builder, signature, args, stored)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
         element = types.float64 if size == 8 else types.float32
-        number = context.cast(builder, args[3], signature.args[3], element)
-        undefined = ir.Constant(stored, ir.Undefined)
-        zeros = ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES)
-        filler = builder.shuffle_vector(
-            builder.insert_element(undefined, number, ir.Constant(_INT32, 0)), undefined, zeros
-        )
+        filler = _repeat(builder, context.cast(builder, args[3], signature.args[3], element))
         kind = ir.FunctionType(stored, [pointer.type, _INT32, mask.type, stored])
         function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.load.{name}.p0")
         value = builder.call(function, [pointer, ir.Constant(_INT32, size), mask, filler])
@@ -322,7 +291,7 @@ def keep(typing: Any, vector: Any, bits: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         mask = builder.bitcast(args[1], ir.VectorType(ir.IntType(1), LANES))
-        return builder.select(mask, args[0], ir.Constant(_VECTOR, [0.0] * LANES))
+        return builder.select(mask, args[0], _number(0.0))
 
     return F64X8(vector, bits), generate
 
@@ -331,7 +300,7 @@ def keep(typing: Any, vector: Any, bits: Any) -> Any:
 def get(typing: Any, array: Any, offset: Any) -> Any:
     """One element, without the check for negative indices that keeps loops from being vectorised."""
 
-    if not isinstance(array, types.Array) or array.layout != "C":
+    if not _plain(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -345,7 +314,7 @@ def get(typing: Any, array: Any, offset: Any) -> Any:
 def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write one element, without the check for negative indices."""
 
-    if not isinstance(array, types.Array) or array.layout != "C":
+    if not _plain(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -361,15 +330,11 @@ def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
 def prefetch(typing: Any, array: Any, offset: Any) -> Any:
     """Ask for the cache line of an element, which will be read soon; offset counts elements."""
 
-    if not isinstance(array, types.Array) or array.layout != "C":
+    if not _plain(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        byte = ir.IntType(8)
-        pointer = builder.bitcast(
-            _address(context, builder, signature, args, context.get_data_type(signature.args[0].dtype)),
-            byte.as_pointer(),
-        )
+        pointer = _address(context, builder, signature, args, ir.IntType(8))
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(function, [pointer, ir.Constant(_INT32, 0), ir.Constant(_INT32, 3), ir.Constant(_INT32, 1)])
@@ -387,36 +352,25 @@ _TAYLOR = [1.0 / math.factorial(n) for n in range(13, -1, -1)]
 SMALLEST = -700.0
 
 
-@intrinsic
-def exp(typing: Any, vector: Any) -> Any:
-    """exp(x) lane by lane for x <= 709, to about one unit in the last place.
+@lanewise
+def exp(builder: Any, vector: Any) -> Any:
+    """exp(x) for x <= 709, to about one unit in the last place.
 
     x = n ln 2 + r with |r| <= ln(2)/2; exp(r) by its Taylor polynomial of degree 13; 2**n by its bit pattern.
     Below -700 the result is exactly 0, so that no denormal number ever arises (they cost a hundred cycles each).
     """
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bits = ir.VectorType(ir.IntType(64), LANES)
-
-        def constant(number: float) -> Any:
-            return ir.Constant(_VECTOR, [number] * LANES)
-
-        kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-        multiply_add = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64")
-        large = builder.fcmp_ordered(">=", args[0], constant(SMALLEST))
-        x = builder.select(large, args[0], constant(SMALLEST))
-        shifted = builder.call(multiply_add, [x, constant(_LOG2E), constant(_MAGIC)])
-        n = builder.fsub(shifted, constant(_MAGIC))
-        r = builder.call(multiply_add, [n, constant(-_LN2_HIGH), x])
-        r = builder.call(multiply_add, [n, constant(-_LN2_LOW), r])
-        p = constant(_TAYLOR[0])
-        for coefficient in _TAYLOR[1:]:
-            p = builder.call(multiply_add, [p, r, constant(coefficient)])
-        power = builder.add(builder.bitcast(shifted, bits), ir.Constant(bits, [1023] * LANES))
-        scale = builder.bitcast(builder.shl(power, ir.Constant(bits, [52] * LANES)), _VECTOR)
-        return builder.select(large, builder.fmul(p, scale), constant(0.0))
-
-    return F64X8(vector), generate
+    large = builder.fcmp_ordered(">=", vector, _number(SMALLEST))
+    x = builder.select(large, vector, _number(SMALLEST))
+    shifted = _fma(builder, x, _number(_LOG2E), _number(_MAGIC))
+    n = builder.fsub(shifted, _number(_MAGIC))
+    r = _fma(builder, n, _number(-_LN2_HIGH), x)
+    r = _fma(builder, n, _number(-_LN2_LOW), r)
+    p = _number(_TAYLOR[0])
+    for coefficient in _TAYLOR[1:]:
+        p = _fma(builder, p, r, _number(coefficient))
+    power = builder.add(builder.bitcast(shifted, _BITS), _bits(1023))
+    scale = builder.bitcast(builder.shl(power, _bits(52)), _VECTOR)
+    return builder.select(large, builder.fmul(p, scale), _number(0.0))
 
 
 @inner

@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainfield.arrays import Float
+from chainfield.arrays import Float, aligned_zeros
 from chainfield.scorers import Pairs
 
 if TYPE_CHECKING:
     from chainfield.kernels.train.linear_chain import Parameters
-
-CACHE_LINE = 64
-
-
-def aligned_zeros(n: int) -> Float:
-    """n zeros that start on a cache line: a vector that straddles two lines costs twice."""
-    array = np.zeros(n + CACHE_LINE // 8)
-    first = (-array.ctypes.data % CACHE_LINE) // 8
-    return array[first : first + n]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Int, aligned_zeros
 from chainfield.features.batch import Batch
+from chainfield.kernels.layout import padded, side_by_side
 from chainfield.potentials import How
 
 from .inspection import Share, demand
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from chainfield.states import StateSpace
 
 Source = Literal["dense", "sparse"]
-LANES = 8  # units are padded to a multiple of what the kernels' vectors hold
-SIDE = 4  # and positions to a multiple of what they work on at once
 
 
 @final
@@ -66,7 +65,7 @@ class HiddenUnits(Scorer):
     @property
     def padded(self) -> int:
         """Units, padded."""
-        return -(-self.n_units // LANES) * LANES
+        return padded(self.n_units)
 
     def width(self) -> int:
         """Inputs of units and their exponentials."""
@@ -75,7 +74,7 @@ class HiddenUnits(Scorer):
     def inputs(self, params: Params, batch: Batch) -> Float:
         """w_h · x_t, flat (N padded, H padded)."""
         n = batch.n_positions
-        a = _aligned(-(-n // SIDE) * SIDE * self.padded)
+        a = aligned_zeros(side_by_side(n) * self.padded)
         if self.source == "dense":
             x = batch.dense
             assert x is not None
@@ -97,9 +96,9 @@ class HiddenUnits(Scorer):
 
         n, width = batch.n_positions, self.padded
         a = self.inputs(params, batch)
-        v = _aligned(self.n_rows * width)
+        v = aligned_zeros(self.n_rows * width)
         summed = how == "sum"
-        ea, ev = _aligned(len(a) * summed), _aligned(len(v) * summed)
+        ea, ev = aligned_zeros(len(a) * summed), aligned_zeros(len(v) * summed)
         way = forward_units(a, n, params["unit"], params["output"], params["row"], not summed, v, ea, ev, scores)
 
         def pullback(d: Float, into: Params, scale: float | Mapping[str, float]) -> None:
@@ -136,8 +135,8 @@ class HiddenUnits(Scorer):
         from chainfield.kernels.train.hidden_units import backward_units, forward_units
 
         n, width = batch.n_positions, self.padded
-        a, v = self.inputs(params, batch), _aligned(self.n_rows * width)
-        ea, ev, scores = _aligned(len(a)), _aligned(len(v)), np.zeros((n, self.n_rows))
+        a, v = self.inputs(params, batch), aligned_zeros(self.n_rows * width)
+        ea, ev, scores = aligned_zeros(len(a)), aligned_zeros(len(v)), np.zeros((n, self.n_rows))
         way = forward_units(a, n, params["unit"], params["output"], params["row"], False, v, ea, ev, scores)
         d_a, d_v = np.empty(n * width), np.zeros(self.n_rows * width)
         backward_units(way, a, n, self.n_units, v, self.n_rows, ea, ev, np.ascontiguousarray(rows), d_a, d_v)
@@ -195,10 +194,3 @@ class HiddenUnits(Scorer):
         columns = features.n_columns if self.source == "dense" else features.n_features
         demand(self.n_inputs == columns and self.n_rows == space.n_rows, "the shape of the hidden units' weights")
         demand(self.n_units >= 1, "the number of hidden units")
-
-
-def _aligned(n: int) -> Float:
-    """n zeros that start on a cache line."""
-    array = np.zeros(n + LANES)
-    first = (-array.ctypes.data % 64) // 8
-    return array[first : first + n]

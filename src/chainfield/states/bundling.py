@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainfield.arrays import Int32
-from chainfield.kernels.graph import LANES, Graph
+from chainfield.kernels.graph import Graph
+from chainfield.kernels.layout import padded
 
 if TYPE_CHECKING:
     from .space import StateSpace
-
-
-def _pad(n: int) -> int:
-    return -(-n // LANES) * LANES
 
 
 def build_graph(space: StateSpace) -> Graph:
@@ -33,9 +30,9 @@ def build_graph(space: StateSpace) -> Graph:
     slot = np.zeros(n_edges, np.int32)
     tslot = np.zeros(n_edges, np.int32)
     n_slots = n_tslots = 0
-    width = _pad(n_states)
+    width = padded(n_states)
     for (target, n), runs in bundles.items():
-        wide, twide = _pad(n), _pad(len(runs))
+        wide, twide = padded(n), padded(len(runs))
         bundle_dst.append(target)
         bundle_len.append(n)
         bundle_slot.append(n_slots)
@@ -49,7 +46,7 @@ def build_graph(space: StateSpace) -> Graph:
         n_slots += len(runs) * wide
         n_tslots += n * twide
         # A kernel writes whole vectors from the first target on, and from the first of sources side by side.
-        width = max(width, _pad(target + wide), _pad(int(src[first[runs[0]]]) + twide))
+        width = max(width, padded(target + wide), padded(int(src[first[runs[0]]]) + twide))
 
     turns = np.concatenate([[0], np.flatnonzero(np.diff(space.row_of) != 1) + 1])
     order = np.lexsort((src, dst))

@@ -12,21 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels import layout
 from chainfield.kernels.jit import inner, maker, part
 from chainfield.kernels.vector import LANES, add, exp, fma, get, highest, load, maximum, mul, put, splat, store, total
 
-
-@inner
-def padded(n: int) -> int:
-    """The next multiple of the vector width."""
-    return (n + LANES - 1) // LANES * LANES
+padded = inner(layout.padded)
 
 
 @maker
 def aligned(n: int) -> Any:
     """n zeros that start on a cache line: a vector that straddles two lines costs twice."""
-    array = np.zeros(n + LANES)
-    first = (-array.ctypes.data % 64) // 8
+    array = np.zeros(n + layout.ALIGNMENT // 8)
+    first = (-array.ctypes.data % layout.ALIGNMENT) // 8
     return array[first : first + n]
 
 

@@ -14,9 +14,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from chainfield.kernels.jit import inner, kernel
+from chainfield.kernels.layout import PADDING
 from chainfield.kernels.vector import prefetch
 
-PADDING = 8  # bytes that must follow a buffer: words are read as a whole
 AHEAD = 64  # texts that are announced before they are looked up
 SHORT = 16  # bytes of a text that fit into the table itself
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)

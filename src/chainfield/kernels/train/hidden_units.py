@@ -17,8 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels import layout
 from chainfield.kernels.chain.bundles import padded
 from chainfield.kernels.jit import inner, kernel, part
+from chainfield.kernels.layout import SIDE
 from chainfield.kernels.vector import (  # fmt: skip
     LANES,
     add,
@@ -40,8 +42,6 @@ from chainfield.kernels.vector import (  # fmt: skip
     where_positive,
 )
 
-# Positions that are worked on side by side.
-SIDE = 4
 # Four terms of up to exp(LARGEST) have a product that a double holds.
 LARGEST = 170.0
 # A product of terms may reach exp(this) before its exponent is taken off.
@@ -52,10 +52,7 @@ LN2 = 0.6931471805599453
 MAXIMISED, SUMMED, SUMMED_SAFELY = 0, 1, 2
 
 
-@inner
-def side_by_side(n: int) -> int:
-    """The next multiple of the number of positions that are worked on at once."""
-    return (n + SIDE - 1) // SIDE * SIDE
+side_by_side = inner(layout.side_by_side)
 
 
 @part

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainfield.kernels.chain.bundles import aligned, spread
-from chainfield.kernels.chain.sum import make_work, prepare_edges
-from chainfield.kernels.jit import inner, kernel, maker, part
+from chainfield.kernels.chain.bundles import spread
+from chainfield.kernels.chain.sum import prepare_edges
+from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.vector import (
     LANES,
     any_of,
@@ -29,7 +29,7 @@ from chainfield.kernels.vector import (
     store_part,
 )
 
-from .contrast import add_expected, contrast
+from .contrast import add_expected, contrast, longest_of, make_scratch
 from .unrolled import announce_pairs, gather_unrolled, scatter_unrolled
 
 # θ is a factor times what is stored, so that shrinking all of it is one multiplication; folded in below this.
@@ -62,37 +62,6 @@ class Kept(NamedTuple):
     share: float  # of a change that is added to them
 
 
-class Scratch(NamedTuple):
-    """Memory for one sequence at a time."""
-
-    work: Any
-    nodes: Any  # (longest, width) scores
-    others: Any  # the same with unknown labels shut out, where labels are known in part
-    d_nodes: Any  # (longest, width)
-    edges: Any  # (E,)
-    d_edges: Any  # (E,)
-    logs: Any  # edge scores in the forward layout
-    states: Any  # (longest,)
-    path_edges: Any  # (longest,)
-
-
-@maker
-def make_scratch(graph: Any, n_rows: int, width: int, longest: int, use_max: bool, has_path: bool) -> Any:
-    """Memory for sequences of up to ``longest`` positions."""
-    n_edges = len(graph.src)
-    return Scratch(
-        make_work(graph, n_rows, longest, not use_max),
-        aligned(longest * width),
-        aligned(0 if has_path else longest * width),
-        aligned(longest * width),
-        np.empty(n_edges),
-        np.zeros(n_edges),
-        aligned(graph.n_slots),
-        np.empty(longest, np.int32),
-        np.empty(longest, np.int32),
-    )
-
-
 @part
 def read_edges(places: Any, rest: Any, factor: float, edges: Any) -> None:
     """edges[e] = the sum of its transition weights."""
@@ -120,12 +89,45 @@ def move(
     for t in range(n):
         if any_of(d, t * width, width):
             scatter_unrolled(entries, at + t, masked, d, t * width, -rate, into.weights)
-    rest = into.rest
+    move_ends(places, n, n_rows, width, d, rate, into.rest)
+    move_edges(places, d_edges, rate, into.rest)
+
+
+@inner
+def add_ends(places: Any, rest: Any, factor: float, n: int, n_rows: int, width: int, nodes: Any) -> None:
+    """Scores of the first and of the last row of a sequence, added to those of nodes."""
+    if places.start >= 0:
+        for r in range(n_rows):
+            nodes[r] += factor * rest[places.start + r]
+            nodes[(n - 1) * width + r] += factor * rest[places.end + r]
+
+
+@inner
+def move_ends(places: Any, n: int, n_rows: int, width: int, d: Any, rate: float, rest: Any) -> None:
+    """The way back of :func:`add_ends`."""
     if places.start >= 0:
         for r in range(n_rows):
             rest[places.start + r] -= rate * d[r]
             rest[places.end + r] -= rate * d[(n - 1) * width + r]
-    move_edges(places, d_edges, rate, rest)
+
+
+@inner
+def add_shift(known: Any, factor: float, n: int, n_rows: int, width: int, nodes: Any) -> None:
+    """What every position's rows have on top, in units of a factor."""
+    if len(known.shift) > 0:
+        for t in range(n):
+            for r in range(n_rows):
+                nodes[t * width + r] += known.shift[r] / factor
+
+
+@inner
+def ready_edges(graph: Any, places: Any, rest: Any, factor: float, use_max: bool, scratch: Any) -> float:
+    """Edge scores as inference reads them; returns what they are shifted by."""
+    read_edges(places, rest, factor, scratch.edges)
+    if not use_max:
+        return prepare_edges(graph, scratch.edges, scratch.work)
+    spread(graph, scratch.edges, np.int64(0), 0.0, -np.inf, np.bool_(True), scratch.logs, scratch.logs[:0])
+    return 0.0
 
 
 @part
@@ -210,10 +212,7 @@ def linear_pass(
     Returns the loss, the number of updates, the sequence that failed, and the new mass of the average. The failed
     sequence is -1 if all went well; else the loss is infinite (no path) or NaN.
     """
-    longest = 0
-    for s in order:
-        longest = max(longest, offsets[s + 1] - offsets[s])
-    scratch = make_scratch(graph, n_rows, entries.width, longest, use_max, known.has_path)
+    scratch = make_scratch(graph, n_rows, entries.width, longest_of(offsets, order), use_max, known.has_path)
     return walk(
         graph, n_rows, offsets, order, rates, shrink, use_max, variances, entries, places, known, theta, into, moving,
         lag, mass, kept, scratch,
@@ -229,9 +228,7 @@ def walk(
     """What :func:`linear_pass` does, once its memory is there."""
     n_edges = len(graph.src)
     width = entries.width
-    work, edges, d_edges, logs = scratch.work, scratch.edges, scratch.d_edges, scratch.logs
-    nodes, others, d_nodes = scratch.nodes, scratch.others, scratch.d_nodes
-    states, path_edges = scratch.states, scratch.path_edges
+    nodes, d_nodes, d_edges = scratch.nodes, scratch.d_nodes, scratch.d_edges
     keeping = len(kept.edge) > 0
     averaging = len(lag.rest) > 0
     masked = moving and len(entries.mask) > 0
@@ -267,27 +264,16 @@ def walk(
             for i in range(0, n * width, LANES):
                 store(nodes, i, mul(load(nodes, i), many))
         add_groups(places.group_of, n_rows, n, width, nodes)
-        if places.start >= 0:
-            for r in range(n_rows):
-                nodes[r] += factor * theta.rest[places.start + r]
-                nodes[(n - 1) * width + r] += factor * theta.rest[places.end + r]
-        if len(known.shift) > 0:
-            for t in range(n):
-                for r in range(n_rows):
-                    nodes[t * width + r] += known.shift[r]
+        add_ends(places, theta.rest, factor, n, n_rows, width, nodes)
+        add_shift(known, 1.0, n, n_rows, width, nodes)
         if stale:
-            read_edges(places, theta.rest, factor, edges)
-            if use_max:
-                spread(graph, edges, np.int64(0), 0.0, -np.inf, np.bool_(True), logs, logs[:0])
-            else:
-                shift = prepare_edges(graph, edges, work)
+            shift = ready_edges(graph, places, theta.rest, factor, use_max, scratch)
             stale = False
         if moving:
             for e in range(n_edges):
                 put(d_edges, e, 0.0)
         above, below = contrast(
-            graph, known, s, at, n, n_rows, width, nodes, edges, use_max, variances, moving, shift, work, logs, states,
-            path_edges, others, d_nodes, d_edges,
+            graph, known, s, at, n, n_rows, width, use_max, variances, moving, shift, scratch
         )  # fmt: skip
         if not (np.isfinite(above) and np.isfinite(below)):
             return above if np.isfinite(below) else below, updates, s, mass
@@ -305,21 +291,11 @@ def walk(
                 store(d_nodes, i, fma(mul(p, splat(-1.0 / weight if weight > 0.0 else 0.0)), p, p))
         if wrong:
             updates += 1
-            move(
-                places,
-                entries,
-                at,
-                n,
-                masked,
-                n_rows,
-                d_nodes,
-                d_edges[: n_edges if moving else 0],
-                rates[step] / factor,
-                into,
-            )
+            pace = rates[step] / factor
+            own = d_edges[: n_edges if moving else 0]
+            move(places, entries, at, n, masked, n_rows, d_nodes, own, pace, into)
             if averaging:
-                pace = rates[step] / factor * mass
-                move(places, entries, at, n, masked, n_rows, d_nodes, d_edges, pace, lag)
+                move(places, entries, at, n, masked, n_rows, d_nodes, d_edges, pace * mass, lag)
             stale = moving
         if moving:
             if len(shrink) > 0:
@@ -332,7 +308,7 @@ def walk(
             mass += factor
     if not moving:
         if not use_max:
-            add_expected(graph, work, d_edges)
+            add_expected(graph, scratch.work, d_edges)
         if variances:
             for e in range(n_edges):
                 d_edges[e] *= 0.5

@@ -22,7 +22,7 @@ from chainfield.kernels.chain.max import best_path
 from chainfield.kernels.jit import inner, kernel, maker, part
 from chainfield.kernels.vector import LANES, get, put
 
-from .linear_chain import SMALLEST_FACTOR, add_groups, fold, read_edges
+from .linear_chain import SMALLEST_FACTOR, add_ends, add_groups, add_shift, fold, read_edges
 from .unrolled import announce_pairs, gather_unrolled
 
 # The search for the best path with known labels follows edges one by one; vectors are faster if it must follow so many.
@@ -257,13 +257,8 @@ def walk(
                 following = order[step + 1]
                 announce_pairs(entries, offsets[following], offsets[following + 1], theta.weights)
             add_groups(places.group_of, n_rows, n, width, nodes)
-            if places.start >= 0:
-                for r in range(n_rows):
-                    nodes[r] += theta.rest[places.start + r]
-                    nodes[(n - 1) * width + r] += theta.rest[places.end + r]
-            for t in range(n if len(known.shift) > 0 else 0):
-                for r in range(n_rows):
-                    nodes[t * width + r] += known.shift[r] / factor
+            add_ends(places, theta.rest, 1.0, n, n_rows, width, nodes)
+            add_shift(known, factor, n, n_rows, width, nodes)
             scores = nodes
             if len(known.cost) > 0:
                 scores = raised

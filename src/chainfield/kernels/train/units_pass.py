@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainfield.kernels.chain.bundles import aligned, padded, spread
-from chainfield.kernels.chain.sum import make_work, prepare_edges
+from chainfield.kernels.chain.bundles import aligned, padded
 from chainfield.kernels.jit import kernel, maker, part
 from chainfield.kernels.vector import LANES, any_of, get, put, some_of, splat, store
 
-from .contrast import contrast
+from .contrast import contrast, longest_of, make_scratch
 from .hidden_units import pack, pull_units, score_units, side_by_side
-from .linear_chain import move_edges, read_edges
+from .linear_chain import add_ends, add_shift, move_edges, move_ends, ready_edges
 from .unit_inputs import add_row, gather_units, move_dense, scatter_units
 
 
@@ -83,17 +82,11 @@ def units_pass(
     width = padded(n_units)
     stride = padded(n_rows)
     n_edges = len(graph.src)
-    longest = 0
-    for s in order:
-        longest = max(longest, offsets[s + 1] - offsets[s])
+    longest = longest_of(offsets, order)
     rows = side_by_side(longest)
     summing = 0 if use_max else 1
-    work = make_work(graph, n_rows, longest, not use_max)
-    nodes, d_nodes = aligned(longest * stride), aligned(longest * stride)
-    others = aligned(0 if known.has_path else longest * stride)
-    edges, d_edges = np.empty(n_edges), np.zeros(n_edges)
-    states, path_edges = np.empty(longest, np.int32), np.empty(longest, np.int32)
-    logs = aligned(graph.n_slots)
+    scratch = make_scratch(graph, n_rows, stride, longest, use_max, known.has_path)
+    nodes, d_nodes, d_edges = scratch.nodes, scratch.d_nodes, scratch.d_edges
     a, d_a = aligned(rows * width), aligned(rows * width)
     v, d_v = aligned(n_rows * width), aligned(n_rows * width)
     ea, ev = aligned(summing * rows * width), aligned(summing * n_rows * width)
@@ -119,26 +112,16 @@ def units_pass(
             for r in range(stride):
                 put(nodes, t * stride + r, theta[layout.row + r] if r < n_rows else 0.0)
                 put(d_nodes, t * stride + r, 0.0)
-            if len(known.shift) > 0:
-                for r in range(n_rows):
-                    nodes[t * stride + r] += known.shift[r]
+        add_shift(known, 1.0, n, n_rows, stride, nodes)
         way = score_units(a, n, n_units, use_max, v, n_rows, ea, ev, nodes, stride)
-        if places.start >= 0:
-            for r in range(n_rows):
-                nodes[r] += theta[places.start + r]
-                nodes[(n - 1) * stride + r] += theta[places.end + r]
+        add_ends(places, theta, 1.0, n, n_rows, stride, nodes)
         if stale:
-            read_edges(places, theta, 1.0, edges)
-            if use_max:
-                spread(graph, edges, np.int64(0), 0.0, -np.inf, yes, logs, logs[:0])
-            else:
-                shift = prepare_edges(graph, edges, work)
+            shift = ready_edges(graph, places, theta, 1.0, use_max, scratch)
             stale = False
         for e in range(n_edges):
             put(d_edges, e, 0.0)
         above, below = contrast(
-            graph, known, s, at, n, n_rows, stride, nodes, edges, use_max, no, yes, shift, work, logs, states,
-            path_edges, others, d_nodes, d_edges,
+            graph, known, s, at, n, n_rows, stride, use_max, no, yes, shift, scratch
         )  # fmt: skip
         if not (np.isfinite(above) and np.isfinite(below)):
             loss = above if np.isfinite(below) else below
@@ -171,15 +154,6 @@ def units_pass(
         for h in range(n_units):
             output[r, h] = v[r * width + h]
     return loss, updates, failed, mass
-
-
-@part
-def move_ends(places: Any, n: int, n_rows: int, stride: int, d: Any, rate: float, into: Any) -> None:
-    """The first and the last row of a sequence."""
-    if places.start >= 0:
-        for r in range(n_rows):
-            into[places.start + r] -= rate * d[r]
-            into[places.end + r] -= rate * d[(n - 1) * stride + r]
 
 
 @part
