@@ -118,7 +118,7 @@ class Problem:
         def shard(bounds: tuple[int, int]) -> tuple[float, Float]:
             gradient = np.zeros(self.n_parameters)
             value = 0.0
-            for lo, hi in self.chain.blocks(self.batch.offsets, *bounds):
+            for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
                 loss, d, pullback = self.differentiate(theta, slice(lo, hi))
                 value += loss
                 pullback(d, gradient, 1.0)
@@ -143,11 +143,11 @@ class Problem:
         def shard(bounds: tuple[int, int]) -> tuple[float, Float]:
             diagonal = np.zeros(self.n_parameters)
             params, into = self.chain.views(theta), self.chain.views(diagonal)
-            for lo, hi in self.chain.blocks(self.batch.offsets, *bounds):
+            for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
                 batch, targets = self._part(slice(lo, hi))
                 potentials, pullback = self.chain.potentials(params, batch, "sum")
                 p = marginals(self.chain.space, self._shifted(potentials)).expected
-                weight = np.repeat(targets.weight, np.diff(batch.offsets))[:, None]
+                weight = batch.ragged.spread(targets.weight)[:, None]
                 # Expected counts of edges are sums over positions: half of them is about what their variances sum to.
                 pullback(Potentials(weight * p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
             return 0.0, diagonal
@@ -199,7 +199,7 @@ class Problem:
         t, path = self.targets, self.path
         if isinstance(sequences, slice):
             lo, hi = sequences.start, sequences.stop
-            positions: slice | Int = slice(int(self.batch.offsets[lo]), int(self.batch.offsets[hi]))
+            positions: slice | Int = self.batch.ragged.slice_of(lo, hi)
             batch = self.batch.window(lo, hi)
         else:
             positions, batch = self.batch.positions(sequences), self.batch.take(sequences)

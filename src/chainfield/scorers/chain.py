@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Ragged
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How, Potentials
@@ -179,19 +179,14 @@ class Chain:
         found, back = normalise(self.space, raw)
         return found, lambda d, into, scale, paced=False: pullback(back(d), into, scale, paced)
 
-    def blocks(self, offsets: Int, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+    def blocks(self, ragged: Ragged, lo: int = 0, hi: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""
         row_bytes = 8 * (self.space.n_rows + (self.space.n_edges if self.per_position else 0))
         row_bytes += 8 * sum(scorer.width() for scorer in self.scorers)
         limit = max(1, BLOCK_BYTES // row_bytes)
         if self.space.n_states >= MANY_STATES and not self.per_position:
             limit = max(limit, MANY_POSITIONS)
-        at = lo
-        while at < hi:
-            end = int(np.searchsorted(offsets, offsets[at] + limit, side="right")) - 1
-            end = min(max(end, at + 1), hi)
-            yield at, end
-            at = end
+        return ragged.blocks(limit, lo, hi)
 
 
 def _own(params: Parameters, scorer: Scorer) -> dict[str, Float]:

@@ -93,7 +93,7 @@ class EdgeFeatures(Scorer):
         assert batch.edges is not None
         rows = np.where(columns >= 0, self.edge_row[columns], -1).tolist()
         found = pair_shares(self.pairs, params["weight"], batch.edges, rows, features.edge_feature_names())
-        first = set(batch.offsets.tolist())  # no step leads into these
+        first = set(batch.ragged.firsts.tolist())  # no step leads into these
         return [[] if t in first else shares for t, shares in enumerate(found)]
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:

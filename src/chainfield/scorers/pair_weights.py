@@ -71,7 +71,7 @@ def old_codes(old: Pairs, new: Pairs, columns: Int, features: Int | None) -> tup
 
 def check_pairs(pairs: Pairs, n_features: int, n_columns: int) -> None:
     """Refuse pairs that do not fit: the kernels trust every index."""
-    counts = np.diff(pairs.first)
+    counts = pairs.ragged.lengths
     zones = pairs.n_full >= 0 and pairs.n_single >= 0 and pairs.n_full + pairs.n_single <= pairs.n_features
     demand(pairs.n_features == n_features, "the number of features")
     demand(pairs.first[-1] == pairs.n_pairs, "the number of pairs")
