@@ -38,8 +38,8 @@ from chainfield.scorers import (
     arrange,
     register,
 )
+from chainfield.scorers.model_files import scorer_from_parts, scorer_to_parts
 from chainfield.scorers.pairs import pairs_from_codes
-from chainfield.scorers.storing import scorer_from_parts, scorer_to_parts
 from chainfield.states import one_per_label
 from chainfield.tasks import Tagging
 from support.catalogue import compose, draw_theta

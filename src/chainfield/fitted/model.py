@@ -19,6 +19,8 @@ from chainfield.potentials import Clamp, How, Potentials
 from chainfield.scorers import Chain, Scorer
 from chainfield.tasks import Task
 
+from .excluding import relaxed_chain
+
 R = TypeVar("R")
 
 
@@ -66,7 +68,7 @@ class FittedModel:
         """
         found = self.chain.potentials(self.params, batch, self.how)[0]
         found = found if clamp is None else clamp.apply(found)
-        relaxed = self.chain.relaxed
+        relaxed = self._relaxed
         if relaxed is None:
             return found
         lost = np.flatnonzero(best_paths(self.chain.space, found).score == -np.inf)
@@ -78,6 +80,10 @@ class FittedModel:
             if not found.shared:
                 found.edge[at] = softer.edge
         return found
+
+    @cached_property
+    def _relaxed(self) -> Chain | None:
+        return relaxed_chain(self.chain)
 
     def log_likelihood(self, sequences: Sequence[Any], targets: Sequence[Any]) -> Float:
         """(S,) log-probabilities of what (possibly partial) targets say; -inf where they break the rules."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -125,7 +125,7 @@ class Chain:
         return self._spread([float(s.penalised(name)) for s in self.scorers for name in s.shapes()])
 
     def _spread(self, values: list[float]) -> Float | None:
-        """A value a block of parameters as a vector; None if it is 1 everywhere."""
+        """One value per block of parameters, as a vector; None if it is 1 everywhere."""
         if all(value == 1.0 for value in values):
             return None
         return np.repeat(values, [int(np.prod(shape)) for shape in self.shapes.values()])
@@ -134,16 +134,6 @@ class Chain:
     def per_position(self) -> bool:
         """Whether every position has its own edge scores."""
         return self.normalised or any(t.per_position for t in self.transitions)
-
-    @cached_property
-    def relaxed(self) -> Chain | None:
-        """The same chain with scorers that exclude nothing; None if they are so already."""
-        softer = [scorer.relaxed() for scorer in self.scorers]
-        if all(scorer is None for scorer in softer):
-            return None
-        scorers = tuple(own if soft is None else soft for own, soft in zip(self.scorers, softer, strict=True))
-        n = len(self.emissions)
-        return replace(self, emissions=scorers[:n], transitions=scorers[n:])
 
     def nodes(self, params: Parameters, batch: Batch, how: How) -> Float:
         """(N, R) node scores alone."""

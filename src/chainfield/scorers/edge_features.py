@@ -18,12 +18,12 @@ from chainfield.features.batch import Batch
 from chainfield.potentials import How
 from chainfield.states.naming import label_ties
 
-from .inspection import Share, demand
+from .model_files import demand, register
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, pair_shares
 from .pairs import Pairs
 from .scorer import Params, Pullback, Scorer
-from .storing import register
+from .shares import Share
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap

@@ -18,10 +18,10 @@ from chainfield.arrays import Float, Int
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
-from .inspection import Share, demand
+from .model_files import demand, register
 from .origin import Origin
 from .scorer import Params, Pullback, Scorer
-from .storing import register
+from .shares import Share
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap

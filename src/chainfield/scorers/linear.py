@@ -13,12 +13,12 @@ from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
 from .groups import NO_GROUPS, add_grouped, check_groups, n_groups, old_columns, with_groups
-from .inspection import Place, Share, Weight, demand
+from .model_files import demand, register
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, named_pairs, pair_shares
 from .pairs import Pairs, all_pairs
 from .scorer import Params, Pullback, Scorer
-from .storing import register
+from .shares import Place, Share, Weight
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap

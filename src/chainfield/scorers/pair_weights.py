@@ -10,8 +10,9 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.features.batch import Sparse
 
-from .inspection import Share, Weight, demand
+from .model_files import demand
 from .pairs import Pairs
+from .shares import Share, Weight
 
 
 def named_pairs(pairs: Pairs, weight: Float, names: Sequence[str]) -> Iterator[Weight]:

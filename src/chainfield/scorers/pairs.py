@@ -13,7 +13,7 @@ from chainfield.arrays import Arrays, Bool, Bytes, Float, Int, Int32, Ragged, of
 from chainfield.features.batch import Sparse
 from chainfield.memory import demand_memory
 
-from .storing import narrow, nested
+from .model_files import narrow, nested
 
 
 @dataclass(frozen=True, eq=False)
