@@ -17,7 +17,8 @@ from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
 from chainfield.models.hidden_units.pretraining import frames_problem
 from chainfield.models.hidden_units.steps import shorter
-from chainfield.problem import OnlinePass
+from chainfield.problem import Steps
+from chainfield.problem.one_by_one import one_by_one
 from chainfield.scorers import Boundary, Chain, HiddenUnits, Transition
 from chainfield.states import one_per_label
 from support.catalogue import compose
@@ -102,11 +103,9 @@ def test_a_pass_in_one_kernel_is_the_pass_step_by_step(space, source, labelling,
     single = replace(problem, chain=replace(chain, dtype="float32"))
     for kind, dtype in ((problem, float), (single, np.float32), (None, float)):
         theta, lag = start.astype(dtype), np.zeros(len(start), dtype)
-        if kind is None:
-            found = OnlinePass(problem)._one_by_one(theta, order, rates, None, lag, 3.0, None, 0.0)
-        else:
-            found = OnlinePass(kind)(theta, order, rates, lag=lag, mass=3.0)
-        results.append((found[0], found[2], theta, lag))
+        steps = Steps(theta, order, rates, lag=lag, mass=3.0)
+        found = one_by_one(problem, steps) if kind is None else kind.fast.walk(steps)
+        results.append((found.loss, found.mass, theta, lag))
     for i, tolerance in ((0, 1e-11), (1, 2e-4)):
         for a, b in zip(results[i], results[2], strict=True):
             np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)

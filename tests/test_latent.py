@@ -18,7 +18,8 @@ from chainfield.models.compose import Material, linear_emissions, number_feature
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import OBJECTIVES
 from chainfield.potentials import Potentials
-from chainfield.problem import OnlinePass
+from chainfield.problem import Steps
+from chainfield.problem.one_by_one import one_by_one
 from chainfield.scorers import Chain, Transition, low_rank
 from chainfield.states import Rules, partitioned, restrict, second_order
 from chainfield.trainers import SGD, begin, run
@@ -158,16 +159,15 @@ def test_mistakes_stay_under_their_bound(n_states):
 def test_the_kernel_walks_as_the_parts_do(emission, space, objective, labelling):
     """Steps with shared weights, averages and shrinking: in one kernel, and sequence by sequence."""
     problem = compose(space, f"{emission} + boundary", "tied + triples", objective, labelling)
-    assert problem.fused is not None
-    walk, order = OnlinePass(problem), np.array([1, 0, 3, 2, 0])
+    order = np.array([1, 0, 3, 2, 0])
     rates, shrink = np.array([0.3, 0.2, 0.1, 0.4, 0.5]), np.array([0.9, 1.0, 0.8, 0.7, 1.0])
     theta, lag = draw_theta(problem), np.zeros(problem.n_parameters)
     other, other_lag = theta.copy(), lag.copy()
-    fused = walk(theta, order, rates, shrink=shrink, lag=lag, mass=0.0)
-    apart = walk._one_by_one(other, order, rates, shrink, other_lag, 0.0, None, 0.0)
+    whole = problem.fast.walk(Steps(theta, order, rates, shrink, lag))
+    apart = one_by_one(problem, Steps(other, order, rates, shrink, other_lag))
     np.testing.assert_allclose(theta, other, **CLOSE)
-    np.testing.assert_allclose(fused[2] * theta - lag, apart[2] * other - other_lag, **CLOSE)
-    np.testing.assert_allclose(fused[0], apart[0], **CLOSE)
+    np.testing.assert_allclose(whole.mass * theta - lag, apart.mass * other - other_lag, **CLOSE)
+    np.testing.assert_allclose(whole.loss, apart.loss, **CLOSE)
 
 
 @pytest.mark.parametrize("order", [1, 2])

@@ -21,6 +21,7 @@ from chainfield.models.hmm.mixture import GaussianMixture
 from chainfield.models.neural.scorer import Neural
 from chainfield.objectives import Targets, objective_named
 from chainfield.problem import Problem
+from chainfield.problem.linear_pass import LinearPass
 from chainfield.scorers import (
     SCORERS,
     Boundary,
@@ -37,8 +38,8 @@ from chainfield.scorers import (
     arrange,
     register,
 )
+from chainfield.scorers.model_files import scorer_from_parts, scorer_to_parts
 from chainfield.scorers.pairs import pairs_from_codes
-from chainfield.scorers.storing import scorer_from_parts, scorer_to_parts
 from chainfield.states import one_per_label
 from chainfield.tasks import Tagging
 from support.catalogue import compose, draw_theta
@@ -214,15 +215,15 @@ def test_penalties_leave_out_what_a_scorer_says(data):
 
 
 @pytest.mark.parametrize(
-    ("emission", "transition", "fused"),
+    ("emission", "transition", "kind"),
     [
-        ("seen pairs + boundary", "free", True),
-        ("all pairs", "tied + triples", True),
-        ("dense", "free", True),
-        ("seen pairs + dense", "free", False),
-        ("seen pairs", "edge features", False),
+        ("seen pairs + boundary", "free", LinearPass),
+        ("all pairs", "tied + triples", LinearPass),
+        ("dense", "free", LinearPass),
+        ("seen pairs + dense", "free", type(None)),
+        ("seen pairs", "edge features", type(None)),
     ],
 )
-def test_the_fused_pass_asks_the_scorers(emission, transition, fused):
+def test_a_fast_pass_asks_the_scorers(emission, transition, kind):
     problem = compose("one per label", emission, transition, "likelihood")
-    assert (problem.fused is not None) == fused
+    assert type(problem.fast) is kind

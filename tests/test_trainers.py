@@ -14,7 +14,7 @@ from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
 from chainfield.objectives import OBJECTIVES, Targets
 from chainfield.potentials import clamp_labels
-from chainfield.problem import Problem
+from chainfield.problem import Problem, Trainable
 from chainfield.scorers import Boundary, Chain, EdgeFeatures, Scorer, SparseLinear, Transition, all_pairs
 from chainfield.states import one_per_label
 from chainfield.tasks import label_cost
@@ -516,6 +516,46 @@ class Squared(Scorer):
             into["weight"][...] += scale * 2.0 * weight * d.sum(0)
 
         return pullback
+
+
+class Bowl(Trainable):
+    """‖A θ - b‖² + l1 ‖θ‖₁ + l2 ‖θ‖²: a problem that knows its value and gradient, and nothing else."""
+
+    def __init__(self, l1=0.0, l2=0.0):
+        rng = np.random.default_rng(0)
+        self.a, self.b, self.l1, self.l2 = rng.normal(size=(9, 3)), rng.normal(size=9), l1, l2
+
+    n_parameters, n_sequences, n_positions = 3, 9, 9
+
+    def arrays(self):
+        return self.a, self.b
+
+    def evaluate(self, theta):
+        rest = self.a @ theta - self.b
+        return rest @ rest + self.l2 * theta @ theta, 2.0 * (self.a.T @ rest + self.l2 * theta)
+
+
+@pytest.mark.parametrize("trainer", [LBFGS(tol=1e-9), RProp(tol=1e-9), Auto(tol=1e-9)], ids=lambda t: type(t).__name__)
+def test_batch_trainers_ask_for_values_and_gradients_alone(trainer):
+    problem = Bowl(l2=0.3)
+    found = run(trainer, problem, begin(trainer, problem, np.zeros(3))).best
+    best = np.linalg.solve(problem.a.T @ problem.a + 0.3 * np.eye(3), problem.a.T @ problem.b)
+    np.testing.assert_allclose(found, best, rtol=1e-4, atol=1e-4)
+
+
+def test_a_problem_with_l1_needs_no_more():
+    problem = Bowl(l1=2.0)
+    found = run(OWLQN(tol=1e-9), problem, begin(OWLQN(), problem, np.zeros(3))).best
+    _, gradient = problem.evaluate(found)
+    assert np.abs(gradient).max() <= 2.0 + 1e-3
+    np.testing.assert_allclose(gradient[found != 0], -2.0 * np.sign(found[found != 0]), atol=1e-3)
+
+
+@pytest.mark.parametrize("trainer", [SGD(), SGD(rate=0.1), SGD(batch_size=2, rate=0.1), Adam()], ids=str)
+def test_a_problem_says_what_it_does_not_offer(trainer):
+    problem = Bowl()
+    with pytest.raises(ConfigError, match=r"Bowl does not offer .* single sequences; use another trainer"):
+        run(trainer, problem, begin(trainer, problem, np.zeros(3)))
 
 
 def squared_problem():

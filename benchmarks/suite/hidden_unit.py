@@ -10,7 +10,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from chainfield.models.hidden_units.hidden_unit_crf import HiddenUnitCRF
-from chainfield.problem import OnlinePass, Problem
+from chainfield.problem import Problem, Steps
 
 from .engine import begin_watched
 from .measure import Measurements, Options, alternate
@@ -126,7 +126,7 @@ def run(options: Options) -> Measurements:
 
     def sweep() -> None:
         lag = np.zeros_like(theta)
-        OnlinePass(margin)(theta.copy(), order, np.full(len(order), 0.006), lag=lag, mass=1.0)
+        margin.walk(Steps(theta.copy(), order, np.full(len(order), 0.006), lag=lag, mass=1.0))
 
     def gradient() -> None:
         smooth.evaluate(point)

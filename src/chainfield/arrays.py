@@ -58,12 +58,12 @@ class Ragged:
     @cached_property
     def lengths(self) -> Int:
         """(S,) the number of positions of each sequence."""
-        return np.diff(self.offsets)
+        return self.offsets[1:] - self.offsets[:-1]  # np.diff takes five times as long for one sentence
 
     @cached_property
     def not_empty(self) -> Int:
         """The numbers of the sequences that have a position."""
-        return np.flatnonzero(self.lengths)
+        return self.lengths.nonzero()[0]
 
     @property
     def firsts(self) -> Int:

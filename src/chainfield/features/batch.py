@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, Ragged
 from chainfield.errors import DataError
 
 
@@ -68,6 +69,11 @@ class Batch:
     dense: Float | None = None  # (N, D) numbers of positions
     edges: Sparse | None = None  # features of transitions into a position (input-conditioned bigrams)
     tokens: Tokens | None = None  # words and their characters
+
+    @cached_property
+    def ragged(self) -> Ragged:
+        """Where sequences lie."""
+        return Ragged(self.offsets)
 
     @property
     def n_sequences(self) -> int:

@@ -7,14 +7,14 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Array, Float
+from chainfield.arrays import Float
 from chainfield.errors import ModelFileError
-from chainfield.problem import Problem
+from chainfield.problem import Trainable
 from chainfield.trainers import Session, Trainer
 
 from .container import read_container, write_container
@@ -23,26 +23,10 @@ KIND = "checkpoint"
 VERSION = 1
 
 
-def fingerprint(problem: Problem, theta: Float, settings: dict[str, Any]) -> str:
+def fingerprint(problem: Trainable, theta: Float, settings: dict[str, Any]) -> str:
     """Tells whether data, settings and start are those of the checkpoint."""
-    batch = problem.batch
-    targets = problem.targets
-    arrays: list[Array] = [theta, batch.offsets, targets.clamp.index, targets.clamp.table, targets.weight]
-    arrays += [array for array in (targets.cost, problem.offset) if array is not None]
-    for sparse in (batch.sparse, batch.edges):
-        if sparse is not None:
-            arrays += [sparse.indptr, sparse.indices, sparse.weights()]
-    if batch.dense is not None:
-        arrays.append(batch.dense)
-    if batch.tokens is not None:
-        arrays += [batch.tokens.index, batch.tokens.word, batch.tokens.chars]
-    return mark_of(arrays, settings)
-
-
-def mark_of(arrays: Sequence[Array], settings: dict[str, Any]) -> str:
-    """The same for any arrays."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True, default=repr).encode())
-    for array in arrays:
+    for array in (theta, *problem.arrays()):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

@@ -10,7 +10,7 @@ import numpy as np
 from chainfield.arrays import Arrays
 from chainfield.features.map import FeatureMap
 from chainfield.scorers import Chain, Scorer
-from chainfield.scorers.storing import narrow, scorer_from_parts, scorer_to_parts
+from chainfield.scorers.model_files import narrow, scorer_from_parts, scorer_to_parts
 from chainfield.states import StateSpace, partitioned
 
 # A dense space of more states would not fit into memory, whatever else the file says.

@@ -2,8 +2,10 @@
 
 from .classifier import Classifier
 from .confidence import Confidence, SpanConfidence, confidences
+from .excluding import Excluding
 from .herd import Herd, herd_of
 from .model import FittedModel
+from .path_finder import PathFinder
 from .tagger import Tagger
 
 #: Fitted models by the kind of their task.
@@ -13,8 +15,10 @@ __all__ = [
     "FITTED",
     "Classifier",
     "Confidence",
+    "Excluding",
     "FittedModel",
     "Herd",
+    "PathFinder",
     "SpanConfidence",
     "Tagger",
     "confidences",

@@ -19,6 +19,8 @@ from chainfield.potentials import Clamp, How, Potentials
 from chainfield.scorers import Chain, Scorer
 from chainfield.tasks import Task
 
+from .excluding import relaxed_chain
+
 R = TypeVar("R")
 
 
@@ -66,12 +68,12 @@ class FittedModel:
         """
         found = self.chain.potentials(self.params, batch, self.how)[0]
         found = found if clamp is None else clamp.apply(found)
-        relaxed = self.chain.relaxed
+        relaxed = self._relaxed
         if relaxed is None:
             return found
         lost = np.flatnonzero(best_paths(self.chain.space, found).score == -np.inf)
         for s in lost.tolist():
-            at = slice(int(batch.offsets[s]), int(batch.offsets[s + 1]))
+            at = batch.ragged.slice_of(s, s + 1)
             softer = relaxed.potentials(self.params, batch.window(s, s + 1), self.how)[0]
             softer = softer if clamp is None else clamp[at].apply(softer)
             found.node[at] = softer.node
@@ -79,15 +81,19 @@ class FittedModel:
                 found.edge[at] = softer.edge
         return found
 
+    @cached_property
+    def _relaxed(self) -> Chain | None:
+        return relaxed_chain(self.chain)
+
     def log_likelihood(self, sequences: Sequence[Any], targets: Sequence[Any]) -> Float:
         """(S,) log-probabilities of what (possibly partial) targets say; -inf where they break the rules."""
         batch = self.features.encode(sequences, self.n_jobs)
         clamp = self.task.clamp(self.chain.space, targets, batch.offsets)
         free = np.concatenate(self.map(lambda p: log_partition(self.chain.space, p), batch) or [np.empty(0)])
         parts = []
-        for lo, hi in self.chain.blocks(batch.offsets, 0, batch.n_sequences):
+        for lo, hi in self.chain.blocks(batch.ragged):
             potentials = self.potentials(batch.window(lo, hi))
-            parts.append(self._clamped(potentials, clamp[slice(batch.offsets[lo], batch.offsets[hi])]))
+            parts.append(self._clamped(potentials, clamp[batch.ragged.slice_of(lo, hi)]))
         return np.concatenate(parts or [np.empty(0)]) - free
 
     def _clamped(self, potentials: Potentials, clamp: Clamp) -> Float:
@@ -102,14 +108,14 @@ class FittedModel:
 
         def block(bounds: tuple[int, int]) -> R:
             lo, hi = bounds
-            part = None if clamp is None else clamp[slice(batch.offsets[lo], batch.offsets[hi])]
+            part = None if clamp is None else clamp[batch.ragged.slice_of(lo, hi)]
             potentials = self.potentials(batch.window(lo, hi), part)
             try:
                 return function(potentials)
             except NoPathError as error:
                 raise NoPathError(error.sequence + lo, error.known) from None
 
-        blocks = list(self.chain.blocks(batch.offsets, 0, batch.n_sequences))
+        blocks = list(self.chain.blocks(batch.ragged))
         return list(ordered_map(block, blocks, min(self.n_jobs, max(len(blocks), 1))))
 
     def states(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Int32]:
@@ -126,5 +132,5 @@ class FittedModel:
 
 
 def cut(whole: Array, batch: Batch) -> list[Array]:
-    """Positions laid end to end, as an array a sequence."""
-    return np.split(whole, batch.offsets[1:-1]) if batch.n_sequences else []
+    """Positions laid end to end, as one array per sequence."""
+    return batch.ragged.cut(whole)

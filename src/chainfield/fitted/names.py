@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.scorers.inspection import Place
+from chainfield.scorers.shares import Place
 from chainfield.states import StateSpace
 from chainfield.states.naming import row_ranks, state_keys
 

@@ -18,7 +18,7 @@ from chainfield.potentials import Potentials
 from chainfield.tasks import Tagging
 
 from .model import FittedModel, cut
-from .quick import quick_labels
+from .path_finder import found_labels
 
 PART = 128  # sequences that a thread takes at the least
 PARTS = 4  # how many times each thread comes back for more
@@ -48,14 +48,14 @@ class Tagger(FittedModel):
     def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> Int32:
         """(N,) the best labels by number."""
         decoder = decoder_named(self.decoder)
-        quick = quick_labels(self, batch, given) if self.decoder == "viterbi" else None
-        if quick is not None:
-            return quick
+        found = found_labels(self, batch, given) if self.decoder == "viterbi" else None
+        if found is not None:
+            return found
         parts = self.map(lambda p: decoder(self.chain.space, p), batch, given)
         return np.concatenate(parts or [np.empty(0, np.int32)])
 
     def marginals(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
-        """Posterior probabilities of labels, one (length, L) array a sequence."""
+        """Posterior probabilities of labels, one (length, L) array per sequence."""
         batch = self.features.encode(sequences, self.n_jobs)
         parts = self.map(lambda p: label_marginals(self.chain.space, p), batch, given)
         return cut(np.concatenate(parts or [np.empty((0, len(self.task.labels)))]), batch)

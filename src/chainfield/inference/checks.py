@@ -14,12 +14,8 @@ def check_scores(potentials: Potentials) -> None:
     for scores in (potentials.node, potentials.edge):
         if scores.size and not scores.max() < np.inf:  # the maximum of anything with a NaN is NaN
             row = int(np.argmax(~(scores.max(axis=1) < np.inf)))
-            where = "Every sequence" if len(scores) == 1 else f"Sequence {_sequence(potentials, row)}"
+            where = "Every sequence" if len(scores) == 1 else f"Sequence {potentials.ragged.place(row)[0]}"
             raise DataError(f"{where} has scores that are NaN or +inf; check its features and the model's weights.")
-
-
-def _sequence(potentials: Potentials, position: int) -> int:
-    return int(np.searchsorted(potentials.offsets, position, side="right")) - 1
 
 
 def check_values(values: Float, *, strict: bool = True) -> None:

@@ -28,9 +28,9 @@ def n_best(space: StateSpace, potentials: Potentials, n: int) -> list[NBest]:
     if n < 1:
         raise ConfigError(f"n is {n}; at least one path must be asked for.")
     check_scores(potentials)
-    results = []
-    for s in range(potentials.n_sequences):
-        at, length = int(potentials.offsets[s]), int(potentials.offsets[s + 1] - potentials.offsets[s])
+    results, ragged = [], potentials.ragged
+    for s in range(ragged.n_sequences):
+        at, length = int(ragged.offsets[s]), int(ragged.lengths[s])
         states, score = np.empty((n, length), np.int32), np.zeros(n)
         if length:
             n_best_product(space.graph, potentials.node, potentials.edge, at, length, n, states, score)

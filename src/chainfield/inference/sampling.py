@@ -15,9 +15,9 @@ from .checks import check_scores, check_values
 def sample(space: StateSpace, potentials: Potentials, n: int, rng: np.random.Generator) -> list[Int32]:
     """For every sequence n paths (n, length), drawn independently from the posterior."""
     check_scores(potentials)
-    results = []
-    for s in range(potentials.n_sequences):
-        at, length = int(potentials.offsets[s]), int(potentials.offsets[s + 1] - potentials.offsets[s])
+    results, ragged = [], potentials.ragged
+    for s in range(ragged.n_sequences):
+        at, length = int(ragged.offsets[s]), int(ragged.lengths[s])
         states = np.empty((n, length), np.int32)
         if length:
             uniforms = rng.random((n, length))

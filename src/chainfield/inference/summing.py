@@ -57,7 +57,7 @@ def _quick(space: StateSpace, potentials: Potentials) -> Callable[..., None] | N
         return None
     if np.count_nonzero(potentials.node > -np.inf) <= NARROW * potentials.node.size:
         return narrow_sum
-    abreast = n >= ABREAST * int(np.diff(potentials.offsets).max(initial=0))
+    abreast = n >= ABREAST * int(potentials.ragged.lengths.max(initial=0))
     return sum_by_products if k >= PRODUCTS and abreast else None
 
 

@@ -51,8 +51,8 @@ def unit_posteriors(model: FittedModel, sequences: Sequence[Any], given: Sequenc
     parts = summed.map(lambda p: marginals(model.chain.space, p).expected.node, batch, given)
     rows = np.concatenate(parts or [np.empty((0, model.chain.space.n_rows))])
     found = []
-    for lo, hi in model.chain.blocks(batch.offsets, 0, batch.n_sequences):
-        own = rows[batch.offsets[lo] : batch.offsets[hi]]
+    for lo, hi in model.chain.blocks(batch.ragged):
+        own = rows[batch.ragged.slice_of(lo, hi)]
         found.append(units.posteriors(model.own(units), batch.window(lo, hi), own))
     return cut(np.concatenate(found or [np.empty((0, units.n_units))]), batch)
 

@@ -42,7 +42,7 @@ class LocalLikelihood(Objective):
         for s, part in enumerate(potentials.split()):
             if not len(part.node):
                 continue
-            at = slice(int(potentials.offsets[s]), int(potentials.offsets[s + 1]))
+            at = potentials.ragged.slice_of(s, s + 1)
             scores, pullback = normalise(space, part)
             into = scores.zeros()
             try:
@@ -61,11 +61,8 @@ class LocalLikelihood(Objective):
 
 def _along(space: StateSpace, potentials: Potentials, path: Paths, weight: Float, d: Potentials) -> float:
     """All labels known: at every position the ways out of the state before it."""
-    node, edge, offsets = potentials.node, potentials.edge, potentials.offsets
-    lengths = np.diff(offsets)
-    each = np.repeat(weight, lengths)
-    full = lengths > 0
-    first = offsets[:-1][full]
+    node, edge, ragged = potentials.node, potentials.edge, potentials.ragged
+    each, full, first = ragged.spread(weight), ragged.not_empty, ragged.firsts
     starts = space.row_of[space.start]
     begin = node[first][:, starts]
     top = log_sum(begin)

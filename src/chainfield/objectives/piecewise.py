@@ -45,7 +45,7 @@ class Piecewise(Objective):
             below = np.zeros(potentials.n_sequences)
             allowed = targets.clamp.table[targets.clamp.index][:, space.row_of]
             for s, part in enumerate(potentials.split()):  # every position has edges of its own: one at a time
-                at = slice(int(potentials.offsets[s]), int(potentials.offsets[s + 1]))
+                at = potentials.ragged.slice_of(s, s + 1)
                 closed = _closed(space, part, allowed[at])
                 into = Potentials(d.node[at], d.edge if potentials.shared else d.edge[at], part.offsets)
                 below[s] = _add_one(space, closed, -targets.weight[s : s + 1], into, s)
@@ -54,25 +54,22 @@ class Piecewise(Objective):
 
 def add_pieces(space: StateSpace, potentials: Potentials, weight: Float, into: Potentials, known: str) -> Float:
     """Add weight[s] × the posteriors of all pieces to ``into``; return sums of log Z_t (S,)."""
-    node, edge, offsets = potentials.node, potentials.edge, potentials.offsets
-    lengths = np.diff(offsets)
-    full = lengths > 0
-    first, last = offsets[:-1][full], offsets[1:][full] - 1
+    node, edge, ragged = potentials.node, potentials.edge, potentials.ragged
+    first, last = ragged.firsts, ragged.lasts
     arriving = log_sums(edge, space.dst, space.n_states)  # (1 | N, K)
     scores = node[:, space.row_of] + arriving
     scores[first] = np.where(space.start, node[first][:, space.row_of], -np.inf)
     scores[last] = np.where(space.end, scores[last], -np.inf)
     totals = log_sum(scores)
     if not np.isfinite(totals).all():
-        position = int(np.argmin(np.isfinite(totals)))
-        raise NoPathError(int(np.searchsorted(offsets, position, side="right")) - 1, known)
-    mass = shares(scores, totals[:, None]) * np.repeat(weight, lengths)[:, None]
+        raise NoPathError(ragged.place(int(np.argmin(np.isfinite(totals))))[0], known)
+    mass = shares(scores, totals[:, None]) * ragged.spread(weight)[:, None]
     into.node[...] += add_groups(mass, space.row_of, space.n_rows)
     mass[first] = 0.0  # no step leads there
     arrived = mass.sum(axis=0, keepdims=True) if potentials.shared else mass
     into.edge[...] += arrived[:, space.dst] * shares(edge, arriving[:, space.dst])
     sums = np.concatenate([[0.0], np.cumsum(totals)])
-    return sums[offsets[1:]] - sums[offsets[:-1]]
+    return np.diff(sums[ragged.offsets])
 
 
 def _closed(space: StateSpace, part: Potentials, allowed: Bool) -> Potentials:

@@ -36,12 +36,12 @@ class PseudoLikelihood(Objective):
         """Loss and gradient in score space."""
         d = potentials.zeros()
         if targets.path is not None and np.array_equal(space.row_of, np.arange(space.n_states)):
-            weight = np.repeat(targets.weight, np.diff(potentials.offsets))
+            weight = potentials.ragged.spread(targets.weight)
             return _by_neighbours(space, potentials, targets.path, weight, d), d
         loss = 0.0
         allowed = targets.clamp.table[targets.clamp.index]
         for s, part in enumerate(potentials.split()):
-            at = slice(int(potentials.offsets[s]), int(potentials.offsets[s + 1]))
+            at = potentials.ragged.slice_of(s, s + 1)
             into = Potentials(d.node[at], d.edge if potentials.shared else d.edge[at], part.offsets)
             try:
                 loss += _by_opening(space, part, allowed[at], float(targets.weight[s]), into)
@@ -56,10 +56,9 @@ def _by_neighbours(space: StateSpace, potentials: Potentials, path: Paths, weigh
     edge_of, n = space.steps[0], len(potentials.node)  # (K, K), -1: no edge
     if n == 0:
         return 0.0
-    offsets, states = potentials.offsets, path.states
-    full = np.diff(offsets) > 0
+    ragged, states = potentials.ragged, path.states
     first, last = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    first[offsets[:-1][full]], last[offsets[1:][full] - 1] = True, True
+    first[ragged.firsts], last[ragged.lasts] = True, True
     inner = np.flatnonzero(~first)  # positions with a step into them
     into_edges, from_edges = edge_of[states[inner - 1]], edge_of[:, states[inner]].T  # (steps, K) each
     row = np.zeros(len(inner), np.int64) if potentials.shared else inner

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def normalise(space: StateSpace, raw: Potentials) -> tuple[Potentials, Callable[[Potentials], Potentials]]:
     """Normalised potentials (edges for every position), and the way back for a gradient."""
     n = len(raw.node)
-    first = raw.offsets[:-1][np.diff(raw.offsets) > 0]
+    first = raw.ragged.firsts
     arrived = raw.node[:, space.row_of[space.dst]]  # (N, E) what an edge meets at its end
     joint = raw.edge + arrived
     totals = log_sums(joint, space.src, space.n_states)[:, space.src]

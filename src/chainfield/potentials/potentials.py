@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Int, Ragged
 from chainfield.errors import DataError
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ class Potentials:
         """S."""
         return len(self.offsets) - 1
 
+    @cached_property
+    def ragged(self) -> Ragged:
+        """Where sequences lie."""
+        return Ragged(self.offsets)
+
     @property
     def shared(self) -> bool:
         """Whether all positions share their edge scores."""
@@ -49,8 +55,8 @@ class Potentials:
 
     def window(self, s: int) -> Potentials:
         """One sequence by itself: a view, so that writing to it writes here."""
-        a, b = int(self.offsets[s]), int(self.offsets[s + 1])
-        return Potentials(self.node[a:b], self.edge if self.shared else self.edge[a:b], np.array([0, b - a]))
+        at = self.ragged.slice_of(s, s + 1)
+        return Potentials(self.node[at], self.edge if self.shared else self.edge[at], np.array([0, at.stop - at.start]))
 
     def split(self) -> Iterator[Potentials]:
         """Each sequence by itself."""

@@ -1,7 +1,8 @@
 """The training problem: a finite sum over sequences, evaluated in parallel."""
 
-from .memory import Memory
-from .online import OnlinePass, move_back
-from .problem import Problem, Pullback
+from .one_by_one import move_back
+from .problem import Problem, data_arrays
+from .steps import KeptGradients, Steps, Walked
+from .trainable import Pullback, Trainable
 
-__all__ = ["Memory", "OnlinePass", "Problem", "Pullback", "move_back"]
+__all__ = ["KeptGradients", "Problem", "Pullback", "Steps", "Trainable", "Walked", "data_arrays", "move_back"]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Array, Float, Int
 from chainfield.errors import ConfigError, DataError, DivergenceError, NoPathError
 from chainfield.features.batch import Batch
 from chainfield.inference import Paths, clamped_path, marginals
@@ -18,10 +18,13 @@ from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials
 from chainfield.scorers import Chain
 
-from .fused import RAN_AWAY, Fused, fuse
-from .fused_units import FusedUnits, fuse_units
-
-Pullback = Callable[..., None]  # (d scores, into flat vector, scale, paced=False)
+from .fast_pass import FastPass
+from .kernel_view import RAN_AWAY
+from .linear_pass import linear_pass_of
+from .one_by_one import one_by_one
+from .steps import Steps, Walked
+from .trainable import Pullback, Trainable
+from .units_pass import units_pass_of
 
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,
 # and so does the order in which their gradients are added: results are the same on any machine.
@@ -29,18 +32,13 @@ MOST_SHARDS = 16
 SHARD_POSITIONS = 8192
 # Clearing and adding up a gradient costs about as much a parameter as some hundredth of a position costs to infer.
 POSITIONS_PER_PARAMETER = 0.1
+#: Kernels that know some chains as a whole. The first that knows a problem's takes it.
+FAST_PASSES: tuple[Callable[[Problem], FastPass | None], ...] = (linear_pass_of, units_pass_of)
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """minimise over θ: sum over sequences of weight · loss + l1 ‖θ‖₁ + l2 ‖θ‖².
-
-    Scorers may ask for two exceptions. ``penalised`` (P,) is 0 for parameters that the penalties leave out: they are
-    l1 ‖m θ‖₁ + l2 ‖m θ‖² with that mask m, and a trainer that applies penalties by itself must apply the mask as well.
-    ``pace`` (P,) is the relative step of each parameter: a trainer with one step size for all (SGD, Adam, SDCA)
-    multiplies its step by it (Adam by its root: its steps know no scale of the gradient). Both are None where they
-    would be 1 everywhere, which is the rule: no work is done then.
-    """
+class Problem(Trainable):
+    """A chain, its objective and its data. Penalties and paces of parameters are what the scorers want."""
 
     chain: Chain
     objective: Objective
@@ -50,7 +48,6 @@ class Problem:
     l2: float = 0.0
     offset: Float | None = None  # (R,) added to the node scores in training only: a shift of the label prior
     n_jobs: int = field(default=1)
-    # Takes θ back, in place, to where constraints hold: a trainer calls it after every step, or refuses the problem.
     project: Callable[[Float], None] | None = None
 
     def __post_init__(self) -> None:
@@ -72,6 +69,25 @@ class Problem:
         return self.batch.n_sequences
 
     @property
+    def n_positions(self) -> int:
+        """How many positions the sequences have together."""
+        return self.batch.n_positions
+
+    def arrays(self) -> Iterator[Array]:
+        """Offsets, targets and features."""
+        return data_arrays(self.batch, self.targets, self.offset)
+
+    @property
+    def dtype(self) -> str:
+        """The chain's."""
+        return self.chain.dtype
+
+    @property
+    def smooth(self) -> bool:
+        """As the objective is."""
+        return self.objective.smooth
+
+    @property
     def pace(self) -> Float | None:
         """(P,) relative steps, or None: all alike."""
         return self.chain.pace
@@ -81,11 +97,30 @@ class Problem:
         """(P,) 1 or 0, or None: the penalties count all parameters."""
         return self.chain.penalised
 
+    @property
+    def even(self) -> bool:
+        """Whether all parameters have the same relative step."""
+        return self.chain.even
+
+    @property
+    def step_blocks(self) -> list[tuple[slice, float, float]]:
+        """Those of the scorers."""
+        return self.chain.step_blocks
+
+    @property
+    def linear(self) -> bool:
+        """Whether all scorers are."""
+        return all(scorer.linear for scorer in self.chain.scorers)
+
     @cached_property
     def convex(self) -> bool:
         """Whether there is one optimum: linear scores, a smooth contrast, and no hidden or unknown labels."""
-        linear = all(scorer.linear for scorer in self.chain.scorers)
-        return linear and self.objective.smooth and self.path is not None
+        return self.linear and self.smooth and self.path is not None
+
+    @cached_property
+    def guess_loss(self) -> float:
+        """That of a model for which all states are alike."""
+        return float(self.targets.weight @ self.batch.ragged.lengths) * np.log(max(self.chain.space.n_states, 2))
 
     @cached_property
     def shards(self) -> list[tuple[int, int]]:
@@ -103,14 +138,9 @@ class Problem:
         return clamped_path(self.chain.space, self.targets.clamp, self.batch.offsets)
 
     @cached_property
-    def fused(self) -> Fused | None:
+    def fast(self) -> FastPass | None:
         """The whole problem in one kernel, where there is one for its chain."""
-        return fuse(self)
-
-    @cached_property
-    def fused_units(self) -> FusedUnits | None:
-        """Passes of stochastic training in one kernel, for chains with hidden units."""
-        return fuse_units(self)
+        return next((found for of in FAST_PASSES if (found := of(self)) is not None), None)
 
     def evaluate(self, theta: Float) -> tuple[float, Float]:
         """The smooth part (everything but l1) and its gradient."""
@@ -118,7 +148,7 @@ class Problem:
         def shard(bounds: tuple[int, int]) -> tuple[float, Float]:
             gradient = np.zeros(self.n_parameters)
             value = 0.0
-            for lo, hi in self.chain.blocks(self.batch.offsets, *bounds):
+            for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
                 loss, d, pullback = self.differentiate(theta, slice(lo, hi))
                 value += loss
                 pullback(d, gradient, 1.0)
@@ -126,11 +156,12 @@ class Problem:
 
         counted = theta if self.penalised is None else self.penalised * theta
         gradient = (2.0 * self.l2) * counted
-        if self.fused is not None and self.fused.whole:
-            total, add = self.fused.total(theta)
-            add(gradient)
-        else:
+        found = None if self.fast is None else self.fast.total(theta)
+        if found is None:
             total = self._add(shard, gradient)
+        else:
+            total, add = found
+            add(gradient)
         if self.l2:
             total += self.l2 * float(counted @ counted)
         if not np.isfinite(total):
@@ -143,20 +174,21 @@ class Problem:
         def shard(bounds: tuple[int, int]) -> tuple[float, Float]:
             diagonal = np.zeros(self.n_parameters)
             params, into = self.chain.views(theta), self.chain.views(diagonal)
-            for lo, hi in self.chain.blocks(self.batch.offsets, *bounds):
+            for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
                 batch, targets = self._part(slice(lo, hi))
                 potentials, pullback = self.chain.potentials(params, batch, "sum")
                 p = marginals(self.chain.space, self._shifted(potentials)).expected
-                weight = np.repeat(targets.weight, np.diff(batch.offsets))[:, None]
+                weight = batch.ragged.spread(targets.weight)[:, None]
                 # Expected counts of edges are sums over positions: half of them is about what their variances sum to.
                 pullback(Potentials(weight * p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
             return 0.0, diagonal
 
         diagonal = np.zeros(self.n_parameters)
-        if self.fused is not None and self.fused.whole:
-            self.fused.total(theta, variances=True)[1](diagonal)
-        else:
+        found = None if self.fast is None else self.fast.total(theta, variances=True)
+        if found is None:
             self._add(shard, diagonal)
+        else:
+            found[1](diagonal)
         return np.abs(diagonal) + 2.0 * self.l2 * (1.0 if self.penalised is None else self.penalised)
 
     def _add(self, shard: Callable[[tuple[int, int]], tuple[float, Float]], into: Float) -> float:
@@ -171,11 +203,7 @@ class Problem:
         return potentials if self.offset is None else replace(potentials, node=potentials.node + self.offset)
 
     def differentiate(self, theta: Float, sequences: slice | Int) -> tuple[float, Potentials, Pullback]:
-        """Loss of some sequences (penalties left out), its gradient in score space, and the way back to parameters.
-
-        The way back adds scale × gradient to a vector, which may be θ itself: then it is a step of gradient descent
-        that touches only what the sequences touch. With ``paced``, every parameter's step has its own size.
-        """
+        """Loss of some sequences, its gradient in score space, and the way back through the scorers."""
         batch, targets = self._part(sequences)
         potentials, pullback = self.chain.potentials(self.chain.views(theta), batch, self.objective.how)
         try:
@@ -187,22 +215,42 @@ class Problem:
             raise DivergenceError(RAN_AWAY) from None
         return value, d, lambda d, into, scale, paced=False: pullback(d, self.chain.views(into), scale, paced)
 
-    def penalty(self, theta: Float) -> float:
-        """l1 ‖θ‖₁ + l2 ‖θ‖², over the parameters that are penalised."""
-        if not (self.l1 or self.l2):
-            return 0.0
-        counted = theta if self.penalised is None else self.penalised * theta
-        l1 = self.l1 * float(np.abs(counted).sum()) if self.l1 else 0.0
-        return l1 + self.l2 * float(counted @ counted)
+    def walk(self, steps: Steps) -> Walked:
+        """In one kernel where there is one for the chain, else sequence by sequence."""
+        found = None if self.fast is None or self.project is not None else self.fast.walk(steps)
+        return one_by_one(self, steps) if found is None else found
+
+    def scores(self, theta: Float, sequences: slice | Int) -> Potentials:
+        """Those of the chain, without the shift of training."""
+        batch, _ = self._part(sequences)
+        return self.chain.potentials(self.chain.views(theta), batch, self.objective.how)[0]
+
+    def kept_shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(N, R); (S, E), or (N, E) where positions have edges of their own."""
+        space, n = self.chain.space, self.n_positions
+        return (n, space.n_rows), (n if self.chain.per_position else self.n_sequences, space.n_edges)
 
     def _part(self, sequences: slice | Int) -> tuple[Batch, Targets]:
         t, path = self.targets, self.path
         if isinstance(sequences, slice):
             lo, hi = sequences.start, sequences.stop
-            positions: slice | Int = slice(int(self.batch.offsets[lo]), int(self.batch.offsets[hi]))
+            positions: slice | Int = self.batch.ragged.slice_of(lo, hi)
             batch = self.batch.window(lo, hi)
         else:
             positions, batch = self.batch.positions(sequences), self.batch.take(sequences)
         if path is not None:
             path = Paths(path.states[positions], path.edges[positions], path.score)
         return batch, Targets(t.clamp[positions], t.weight[sequences], t.cost, path)
+
+
+def data_arrays(batch: Batch, targets: Targets, shift: Float | None = None) -> Iterator[Array]:
+    """All numbers of a batch and of what is known of it."""
+    yield from (batch.offsets, targets.clamp.index, targets.clamp.table, targets.weight)
+    yield from (array for array in (targets.cost, shift) if array is not None)
+    for sparse in (batch.sparse, batch.edges):
+        if sparse is not None:
+            yield from (sparse.indptr, sparse.indices, sparse.weights())
+    if batch.dense is not None:
+        yield batch.dense
+    if batch.tokens is not None:
+        yield from (batch.tokens.index, batch.tokens.word, batch.tokens.chars)

@@ -3,13 +3,13 @@
 from .chain import Chain
 from .edge_features import EdgeFeatures
 from .hidden_units import HiddenUnits
-from .inspection import Share, Weight
 from .linear import Boundary, DenseLinear, SparseLinear
 from .low_rank import LowRankTransition, low_rank
+from .model_files import SCORERS, register
 from .origin import Origin
 from .pairs import Pairs, all_pairs, arrange, seen_pairs
 from .scorer import Params, Pullback, Scorer
-from .storing import SCORERS, register
+from .shares import Share, Weight
 from .transition import Transition, compact_ties
 
 __all__ = [

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Ragged
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How, Potentials
@@ -125,7 +125,7 @@ class Chain:
         return self._spread([float(s.penalised(name)) for s in self.scorers for name in s.shapes()])
 
     def _spread(self, values: list[float]) -> Float | None:
-        """A value a block of parameters as a vector; None if it is 1 everywhere."""
+        """One value per block of parameters, as a vector; None if it is 1 everywhere."""
         if all(value == 1.0 for value in values):
             return None
         return np.repeat(values, [int(np.prod(shape)) for shape in self.shapes.values()])
@@ -134,16 +134,6 @@ class Chain:
     def per_position(self) -> bool:
         """Whether every position has its own edge scores."""
         return self.normalised or any(t.per_position for t in self.transitions)
-
-    @cached_property
-    def relaxed(self) -> Chain | None:
-        """The same chain with scorers that exclude nothing; None if they are so already."""
-        softer = [scorer.relaxed() for scorer in self.scorers]
-        if all(scorer is None for scorer in softer):
-            return None
-        scorers = tuple(own if soft is None else soft for own, soft in zip(self.scorers, softer, strict=True))
-        n = len(self.emissions)
-        return replace(self, emissions=scorers[:n], transitions=scorers[n:])
 
     def nodes(self, params: Parameters, batch: Batch, how: How) -> Float:
         """(N, R) node scores alone."""
@@ -179,19 +169,14 @@ class Chain:
         found, back = normalise(self.space, raw)
         return found, lambda d, into, scale, paced=False: pullback(back(d), into, scale, paced)
 
-    def blocks(self, offsets: Int, lo: int, hi: int) -> Iterator[tuple[int, int]]:
+    def blocks(self, ragged: Ragged, lo: int = 0, hi: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""
         row_bytes = 8 * (self.space.n_rows + (self.space.n_edges if self.per_position else 0))
         row_bytes += 8 * sum(scorer.width() for scorer in self.scorers)
         limit = max(1, BLOCK_BYTES // row_bytes)
         if self.space.n_states >= MANY_STATES and not self.per_position:
             limit = max(limit, MANY_POSITIONS)
-        at = lo
-        while at < hi:
-            end = int(np.searchsorted(offsets, offsets[at] + limit, side="right")) - 1
-            end = min(max(end, at + 1), hi)
-            yield at, end
-            at = end
+        return ragged.blocks(limit, lo, hi)
 
 
 def _own(params: Parameters, scorer: Scorer) -> dict[str, Float]:

@@ -18,12 +18,12 @@ from chainfield.features.batch import Batch
 from chainfield.potentials import How
 from chainfield.states.naming import label_ties
 
-from .inspection import Share, demand
+from .model_files import demand, register
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, pair_shares
 from .pairs import Pairs
 from .scorer import Params, Pullback, Scorer
-from .storing import register
+from .shares import Share
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap
@@ -93,7 +93,7 @@ class EdgeFeatures(Scorer):
         assert batch.edges is not None
         rows = np.where(columns >= 0, self.edge_row[columns], -1).tolist()
         found = pair_shares(self.pairs, params["weight"], batch.edges, rows, features.edge_feature_names())
-        first = set(batch.offsets.tolist())  # no step leads into these
+        first = set(batch.ragged.firsts.tolist())  # no step leads into these
         return [[] if t in first else shares for t, shares in enumerate(found)]
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from chainfield.arrays import Float, Int, Int32
 
-from .inspection import demand
+from .model_files import demand
 
 if TYPE_CHECKING:
     from chainfield.states import StateSpace

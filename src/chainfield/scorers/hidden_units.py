@@ -19,10 +19,10 @@ from chainfield.features.batch import Batch
 from chainfield.kernels.layout import padded, side_by_side
 from chainfield.potentials import How
 
-from .inspection import Share, demand
+from .model_files import demand, register
 from .origin import Origin
 from .scorer import Params, Pullback, Scorer
-from .storing import register
+from .shares import Share
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap

@@ -13,12 +13,12 @@ from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
 from .groups import NO_GROUPS, add_grouped, check_groups, n_groups, old_columns, with_groups
-from .inspection import Place, Share, Weight, demand
+from .model_files import demand, register
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, named_pairs, pair_shares
 from .pairs import Pairs, all_pairs
 from .scorer import Params, Pullback, Scorer
-from .storing import register
+from .shares import Place, Share, Weight
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap
@@ -225,8 +225,8 @@ class Boundary(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """Only the first and last positions are touched."""
-        full = np.flatnonzero(np.diff(batch.offsets) > 0)
-        first, last = batch.offsets[full], batch.offsets[full + 1] - 1
+        ragged = batch.ragged
+        first, last = ragged.firsts, ragged.lasts
         scores[first] += params["start"]
         scores[last] += params["end"]
 
@@ -256,8 +256,7 @@ class Boundary(Scorer):
     ) -> list[list[Share]]:
         """One share at the first position, one at the last."""
         found: list[list[Share]] = [[] for _ in range(batch.n_positions)]
-        full = np.flatnonzero(np.diff(batch.offsets) > 0)
-        for end, at in (("start", batch.offsets[full]), ("end", batch.offsets[full + 1] - 1)):
+        for end, at in (("start", batch.ragged.firsts), ("end", batch.ragged.lasts)):
             for t in at.tolist():
                 found[t].append(Share(f"{end} of the sequence", 1.0, tuple(params[end][columns[t]].tolist())))
         return found

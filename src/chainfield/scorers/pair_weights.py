@@ -10,8 +10,9 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.features.batch import Sparse
 
-from .inspection import Share, Weight, demand
+from .model_files import demand
 from .pairs import Pairs
+from .shares import Share, Weight
 
 
 def named_pairs(pairs: Pairs, weight: Float, names: Sequence[str]) -> Iterator[Weight]:
@@ -71,7 +72,7 @@ def old_codes(old: Pairs, new: Pairs, columns: Int, features: Int | None) -> tup
 
 def check_pairs(pairs: Pairs, n_features: int, n_columns: int) -> None:
     """Refuse pairs that do not fit: the kernels trust every index."""
-    counts = np.diff(pairs.first)
+    counts = pairs.ragged.lengths
     zones = pairs.n_full >= 0 and pairs.n_single >= 0 and pairs.n_full + pairs.n_single <= pairs.n_features
     demand(pairs.n_features == n_features, "the number of features")
     demand(pairs.first[-1] == pairs.n_pairs, "the number of pairs")

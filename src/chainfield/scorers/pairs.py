@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Bool, Bytes, Float, Int, Int32
+from chainfield.arrays import Arrays, Bool, Bytes, Float, Int, Int32, Ragged, offsets_of
 from chainfield.features.batch import Sparse
 from chainfield.memory import demand_memory
 
-from .storing import narrow, nested
+from .model_files import narrow, nested
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,11 @@ class Pairs:
         """P."""
         return len(self.row)
 
+    @property
+    def ragged(self) -> Ragged:
+        """The pairs as sequences, one per feature."""
+        return Ragged(self.first)
+
     @cached_property
     def bits(self) -> Bytes:
         """The mask as the kernels read it: a bit a weight, a byte for each vector of a full feature."""
@@ -49,7 +54,7 @@ class Pairs:
 
     def feature(self) -> Int:
         """(P,) the feature of each pair."""
-        return np.repeat(np.arange(self.n_features), np.diff(self.first))
+        return self.ragged.sequence_of()
 
     def exists(self) -> Bool:
         """(P,) whether a pair has a weight of its own, or only fills up a full feature."""
@@ -59,14 +64,14 @@ class Pairs:
 
     def to_parts(self) -> tuple[dict[str, Any], Arrays]:
         """Settings and arrays for a model file."""
-        arrays = {"counts": narrow(np.diff(self.first)), "row": narrow(self.row), "mask": self.mask.astype(np.bool_)}
+        arrays = {"counts": narrow(self.ragged.lengths), "row": narrow(self.row), "mask": self.mask.astype(np.bool_)}
         return {"n_full": self.n_full, "n_single": self.n_single}, arrays
 
 
 def pairs_from_parts(config: dict[str, Any], arrays: Arrays) -> Pairs:
     """The inverse of :meth:`Pairs.to_parts`."""
-    first = np.concatenate([[0], np.cumsum(arrays["counts"], dtype=np.int64)])
-    return Pairs(first, arrays["row"].astype(np.int32), mask=arrays["mask"].astype(np.float64), **config)
+    row, mask = arrays["row"].astype(np.int32), arrays["mask"].astype(np.float64)
+    return Pairs(offsets_of(arrays["counts"]), row, mask=mask, **config)
 
 
 nested(Pairs, pairs_from_parts)
@@ -95,15 +100,12 @@ def pairs_with_sets(sparse: Sparse, rows_of: Sequence[Int], index: Int32, n_rows
         return pairs_from_codes(np.empty(0, np.int64), sparse.n_features, n_rows)
     codes = feature_sets(sparse.indptr, sparse.indices, index, sparse.n_features, n_sets)
     feature, which = codes // n_sets, codes % n_sets
-    counts = np.array([len(rows) for rows in rows_of], np.int64)
-    before = np.cumsum(counts) - counts
-    lengths = counts[which]
+    sets = Ragged.of([len(rows) for rows in rows_of])
+    found = sets.take(which)
     # θ, its gradient, an average and what is packed for the kernels: four numbers a pair; half as much for the layout.
     advice = "take fewer states a label, a larger min_count, fewer templates, or order=1"
-    demand_memory(48.0 * int(lengths.sum()), f"A model of {int(lengths.sum()):,} weights", advice)
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    rows = np.concatenate(rows_of)[np.repeat(before[which], lengths) + within]
-    pairs = np.repeat(feature, lengths) * n_rows + rows
+    demand_memory(48.0 * found.n_positions, f"A model of {found.n_positions:,} weights", advice)
+    pairs = found.spread(feature) * n_rows + np.concatenate(rows_of)[sets.positions(which)]
     if np.any(np.diff(pairs) <= 0):  # sets that overlap
         pairs = np.unique(pairs)
     return pairs_from_codes(pairs, sparse.n_features, n_rows)
@@ -124,16 +126,16 @@ def arrange(pairs: Pairs, n_rows: int, share: float = 0.25) -> tuple[Pairs, Int3
     from chainfield.kernels.train.pairs import fill_zones
 
     exists = pairs.exists()
-    counts = np.diff(pairs.first)
+    counts = pairs.ragged.lengths
     if len(pairs.mask):
-        counts = np.diff(np.concatenate([[0], np.cumsum(exists)])[pairs.first])
-    full = np.diff(pairs.first) >= min(n_rows, max(4, int(np.ceil(n_rows * share))))
+        counts = Ragged(offsets_of(exists.view(np.uint8))[pairs.first]).lengths
+    full = pairs.ragged.lengths >= min(n_rows, max(4, int(np.ceil(n_rows * share))))
     zone = np.where(full, 0, np.where(counts == 1, 1, 2)).astype(np.int8)
     order = np.argsort(zone, kind="stable")
     number = np.empty(len(order), np.int32)
     number[order] = np.arange(len(order), dtype=np.int32)
     n_full, n_single = int(np.count_nonzero(zone == 0)), int(np.count_nonzero(zone == 1))
-    first = np.concatenate([[0], np.cumsum(np.where(full, n_rows, counts)[order])]).astype(np.int64)
+    first = offsets_of(np.where(full, n_rows, counts)[order])
     row, mask = np.empty(int(first[-1]), np.int32), np.zeros(n_full * n_rows)
     fill_zones(pairs.first, pairs.row, exists, number, n_full, n_rows, first, row, mask)
     mask = np.empty(0) if mask.all() else mask

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Float, Int, Int32
+from chainfield.arrays import Arrays, Float, Int
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
-from .inspection import Place, Share, Weight
-from .storing import fields_from_parts, fields_to_parts
+from .model_files import fields_from_parts, fields_to_parts
+from .shares import Place, Share, Weight
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -88,8 +88,8 @@ class Scorer(ABC):
         """The scorer's part in the kernels that train chains at once, with its table; None if it has none.
 
         ("pairs" or "columns", (Pairs, group of each row)) for sparse features or numbers, ("boundary", None) or
-        ("ties", an edge's weight (E,)): see :mod:`chainfield.problem.fused`; ("units", HiddenUnits): see
-        :mod:`chainfield.problem.fused_units`.
+        ("ties", an edge's weight (E,)): see :mod:`chainfield.problem.linear_pass`; ("units", HiddenUnits): see
+        :mod:`chainfield.problem.units_pass`.
         """
         return None
 
@@ -102,23 +102,6 @@ class Scorer(ABC):
         if origin.same and self.shapes() == old.shapes():
             for name in self.shapes():
                 ours[name][...] = theirs[name]
-
-    # ---- prediction ----------------------------------------------------------------------------------------------
-
-    def relaxed(self) -> Scorer | None:
-        """A scorer with the same parameters that excludes nothing, for sequences in which this one leaves no path.
-
-        None: it never gives a score of -inf.
-        """
-        return None
-
-    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[Int32, Float] | None:
-        """For a transition that knows a way to the best path without filling all edge scores.
-
-        The best rows (N,) and the score of each sequence (S,), -inf where there is no path; exactly those that Viterbi
-        finds with this transition alone. None: there is no such way.
-        """
-        return None
 
     # ---- inspection ----------------------------------------------------------------------------------------------
 

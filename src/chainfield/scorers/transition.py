@@ -12,10 +12,10 @@ from chainfield.arrays import Bool, Float, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 
-from .inspection import Place, Weight, demand
+from .model_files import demand, register
 from .origin import Origin
 from .scorer import Params, Pullback, Scorer
-from .storing import register
+from .shares import Place, Weight
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap

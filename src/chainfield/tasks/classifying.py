@@ -8,7 +8,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, Ragged
 from chainfield.errors import DataError
 from chainfield.potentials import Clamp
 from chainfield.states import StateSpace
@@ -47,7 +47,8 @@ class Classifying(Task):
 
     def clamp(self, space: StateSpace, targets: Sequence[Any], offsets: Int) -> Clamp:
         """The rows of the blocks that the labels allow."""
-        lengths = np.diff(offsets)
+        ragged = Ragged(offsets)
+        lengths = ragged.lengths
         if len(targets) != len(lengths):
             raise DataError(f"X has {len(lengths)} sequences, but there are labels for {len(targets)}.")
         check_not_empty(offsets)
@@ -61,8 +62,8 @@ class Classifying(Task):
         for key, i in sets.items():
             if key is not None:
                 table[i] = np.isin(space.label_of_row, list(key))
-        index = np.repeat(chosen + len(sets), lengths)
-        index[offsets[:-1]] = chosen
+        index = ragged.spread(chosen + len(sets))
+        index[ragged.firsts] = chosen  # no sequence is empty
         return Clamp(index.astype(np.int32), np.concatenate([table, table]))
 
     def _check_length(self, space: StateSpace, s: int, length: int, key: frozenset[int] | None) -> None:
@@ -103,17 +104,18 @@ def check_long_enough(space: StateSpace, offsets: Int) -> None:
     """Refuse sequences that are shorter than the shortest path of every class."""
     check_not_empty(offsets)
     least = int(space.shortest.min())
-    short = np.flatnonzero(np.diff(offsets) < least)
+    lengths = Ragged(offsets).lengths
+    short = np.flatnonzero(lengths < least)
     if len(short):
         s = int(short[0])
         raise DataError(
-            f"Sequence {s} has {int(offsets[s + 1] - offsets[s])} positions, but the shortest path of any class has "
+            f"Sequence {s} has {int(lengths[s])} positions, but the shortest path of any class has "
             f"{least} states; leave it out, or lengthen it."
         )
 
 
 def check_not_empty(offsets: Int) -> None:
     """Refuse sequences that have no position, and so no path of any class."""
-    empty = np.flatnonzero(np.diff(offsets) == 0)
+    empty = np.flatnonzero(Ragged(offsets).lengths == 0)
     if len(empty):
         raise DataError(f"Sequence {int(empty[0])} is empty; a sequence needs a position to be classified by.")

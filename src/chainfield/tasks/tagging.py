@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, ClassVar, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, Ragged
 from chainfield.errors import DataError
 from chainfield.potentials import UNKNOWN, Clamp, clamp_labels, clamp_sets
 from chainfield.states import StateSpace
@@ -53,18 +53,19 @@ class Tagging(Task):
         try:
             return clamp_labels(space, np.fromiter(map(self._numbers.__getitem__, flat), np.int32, len(flat)))
         except (KeyError, TypeError):
-            allowed = [self._allowed(label, i, offsets) for i, label in enumerate(flat)]
+            ragged = Ragged(offsets)
+            allowed = [self._allowed(label, i, ragged) for i, label in enumerate(flat)]
             return clamp_sets(space, allowed)
 
     @cached_property
     def _numbers(self) -> dict[Any, int]:
         return {**self.number, None: UNKNOWN}
 
-    def _allowed(self, label: Any, at: int, offsets: Int) -> set[int] | None:
+    def _allowed(self, label: Any, at: int, ragged: Ragged) -> set[int] | None:
         if label is None:
             return None
-        s = int(np.searchsorted(offsets, at, side="right")) - 1
-        return self.numbers_of(label, f"Sequence {s}, position {at - int(offsets[s])}")
+        s, t = ragged.place(at)
+        return self.numbers_of(label, f"Sequence {s}, position {t}")
 
     def cost(self, space: StateSpace, clamp: Clamp, margin: float) -> Float:
         """Hamming: ``margin`` for every wrong label."""
@@ -86,16 +87,15 @@ class Tagging(Task):
         return -np.log(weights)[space.label_of_row], None
 
     def decode(self, numbers: Int32, offsets: Int) -> list[list[Any]]:
-        """Names of labels (N,), a list a sequence."""
+        """Names of labels (N,), one list per sequence."""
         names = np.empty(len(self.labels), object)
         names[:] = self.labels
-        flat = names[numbers].tolist()
-        return [flat[a:b] for a, b in pairwise(offsets.tolist())]
+        return Ragged(offsets).cut(names[numbers].tolist())
 
 
 def check_lengths(targets: Sequence[Any], offsets: Int) -> None:
     """As many targets as sequences, and as many labels as positions."""
-    lengths = np.diff(offsets)
+    lengths = Ragged(offsets).lengths
     if len(targets) != len(lengths):
         raise DataError(f"X has {len(lengths)} sequences, but there are labels for {len(targets)}.")
     for s, (target, length) in enumerate(zip(targets, lengths.tolist(), strict=True)):

@@ -8,7 +8,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.problem import Problem
+from chainfield.problem import Trainable
 
 from .averaging import AveragedState, averages, check_averaging, restarts
 from .trainer import Record, State, Trainer, Window, check_pace, orders
@@ -48,14 +48,14 @@ class Adam(Trainer[AdamState]):
     handles_single: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = AdamState
 
-    def begin(self, problem: Problem, theta: Float) -> AdamState:
+    def begin(self, problem: Trainable, theta: Float) -> AdamState:
         """Moments start at zero."""
         self.check(problem)
         check_averaging(self.average_from, self.restart_every)
         lag, mean, square = (np.zeros_like(theta) for _ in range(3))
         return AdamState(theta.copy(), lag=lag, mean=mean, square=square)
 
-    def step(self, problem: Problem, state: AdamState) -> Record:
+    def step(self, problem: Trainable, state: AdamState) -> Record:
         """A pass over the data."""
         n = problem.n_sequences
         averaging = averages(self.average_from, self.restart_every, state.iteration)
@@ -94,7 +94,7 @@ class Adam(Trainer[AdamState]):
         state.iteration += 1
         check_pace(problem, state.theta, loss, f"Adam ran away in pass {state.iteration}", self.rate)
         objective = loss + problem.penalty(self.parameters(state))
-        if problem.objective.smooth and Window(5).update(state.history, objective, self.tol):
+        if problem.smooth and Window(5).update(state.history, objective, self.tol):
             state.done, state.reason = True, "the objective hardly improves any more"
         return Record(state.iteration, objective, None)
 

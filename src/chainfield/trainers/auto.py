@@ -15,7 +15,7 @@ from typing import ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Float, Single
-from chainfield.problem import Memory, OnlinePass, Problem
+from chainfield.problem import KeptGradients, Steps, Trainable
 
 from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs
 from .online import SGD, OnlineState
@@ -54,23 +54,20 @@ class Auto(Trainer[AutoState]):
     handles_l1: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = AutoState
 
-    def begin(self, problem: Problem, theta: Float) -> AutoState:
+    def begin(self, problem: Trainable, theta: Float) -> AutoState:
         """Choose the stages."""
         self.check(problem)
         state = AutoState(theta.copy())
-        linear = all(scorer.linear for scorer in problem.chain.scorers)
-        if not linear or problem.batch.n_positions < self.small or self.passes == 0:
+        if not problem.linear or problem.n_positions < self.small or self.passes == 0:
             self._settle(problem, state)
-        elif problem.l2 > 0 and problem.l1 == 0 and memory_bytes(problem) <= MOST_BYTES and not theta.any():
-            rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
-            state.node = np.zeros((problem.batch.n_positions, problem.chain.space.n_rows), np.float32)
-            state.edge = np.zeros((rows, problem.chain.space.n_edges), np.float32)
+        elif problem.l2 > 0 and problem.l1 == 0 and kept_bytes(problem) <= MOST_BYTES and not theta.any():
+            state.node, state.edge = (np.zeros(shape, np.float32) for shape in problem.kept_shapes())
             state.share = safe_share(problem, theta, self.seed)
         else:
             state.rate = SGD(seed=self.seed).begin(problem, theta).rate
         return state
 
-    def step(self, problem: Problem, state: AutoState) -> Record:
+    def step(self, problem: Trainable, state: AutoState) -> Record:
         """A stochastic pass, or an iteration of L-BFGS."""
         if len(state.gradient) == 0:  # never evaluated: still in the first stage
             record = self._pass(problem, state)
@@ -86,17 +83,17 @@ class Auto(Trainer[AutoState]):
             state.reason = f"after {state.passes} passes of {start}, {type(finish).__name__}: {state.reason}"
         return record
 
-    def _pass(self, problem: Problem, state: AutoState) -> Record:
+    def _pass(self, problem: Trainable, state: AutoState) -> Record:
         if state.share:
             order = orders(self.seed, state.iteration, problem.n_sequences)
-            kept, walk = Memory(state.node, state.edge), OnlinePass(problem)
+            kept = KeptGradients(state.node, state.edge, state.share)
             # The last pass is averaged over snapshots, which takes out the noise of single steps.
             last = state.passes == self.passes - 1
             parts = np.array_split(order, min(SNAPSHOTS, len(order))) if last else [order]
             mean, loss = np.zeros_like(state.theta) if last else state.theta, 0.0
             for part in parts:
                 rates = np.full(len(part), state.share / (2.0 * problem.l2))
-                loss += walk(state.theta, part, rates, memory=kept, share=state.share)[0]
+                loss += problem.walk(Steps(state.theta, part, rates, kept=kept)).loss
                 if last:
                     mean += state.theta / len(parts)
             state.theta = mean
@@ -108,7 +105,7 @@ class Auto(Trainer[AutoState]):
         state.passes += 1
         return Record(state.iteration, objective, None)
 
-    def _settle(self, problem: Problem, state: AutoState) -> None:
+    def _settle(self, problem: Trainable, state: AutoState) -> None:
         """The state in which L-BFGS begins."""
         started = begin_lbfgs(problem, state.theta, self.memory)
         state.since = state.iteration
@@ -122,8 +119,6 @@ class Auto(Trainer[AutoState]):
         state.node, state.edge = np.empty((0, 0), np.float32), np.empty((0, 0), np.float32)
 
 
-def memory_bytes(problem: Problem) -> int:
+def kept_bytes(problem: Trainable) -> int:
     """What SDCA would keep."""
-    space = problem.chain.space
-    rows = problem.batch.n_positions if problem.chain.per_position else problem.n_sequences
-    return 4 * (problem.batch.n_positions * space.n_rows + rows * space.n_edges)
+    return 4 * sum(a * b for a, b in problem.kept_shapes())

@@ -14,7 +14,7 @@ import numpy as np
 
 from chainfield.arrays import Float, Single
 from chainfield.parallel import ordered_map
-from chainfield.problem import Problem
+from chainfield.problem import Trainable
 
 from .linesearch import weak_wolfe
 from .trainer import Outlook, Record, State, Trainer
@@ -106,7 +106,7 @@ def chunks_of(n: int) -> list[tuple[int, int]]:
     return [(lo, min(lo + CHUNK, n)) for lo in range(0, n, CHUNK)]
 
 
-def begin_lbfgs(problem: Problem, theta: Float, memory: int) -> LBFGSState:
+def begin_lbfgs(problem: Trainable, theta: Float, memory: int) -> LBFGSState:
     """The state at θ, with nothing remembered."""
     value, gradient = problem.evaluate(theta)
     return LBFGSState(
@@ -125,7 +125,7 @@ def first_step(gradient: Float) -> float:
     return min(1.0, 1.0 / max(float(np.linalg.norm(gradient)), 1e-300))
 
 
-def judge(problem: Problem, state: LBFGSState, objective: float, norm: float, tol: float) -> None:
+def judge(problem: Trainable, state: LBFGSState, objective: float, norm: float, tol: float) -> None:
     """Set ``done`` when the objective is known or seen to be within ``tol`` of the optimum, relatively."""
     scale = max(abs(objective), 1e-300)
     if norm == 0.0:
@@ -148,12 +148,12 @@ class LBFGS(Trainer[LBFGSState]):
     needs_smooth: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = LBFGSState
 
-    def begin(self, problem: Problem, theta: Float) -> LBFGSState:
+    def begin(self, problem: Trainable, theta: Float) -> LBFGSState:
         """Evaluate the start."""
         self.check(problem)
         return begin_lbfgs(problem, theta, self.memory)
 
-    def step(self, problem: Problem, state: LBFGSState) -> Record:
+    def step(self, problem: Trainable, state: LBFGSState) -> Record:
         """One direction and a line search along it."""
         d, slope = direction(state, state.gradient, problem.n_jobs)
         if slope >= 0:  # rounding has spoilt the memory: forget it
@@ -190,12 +190,12 @@ class OWLQN(Trainer[LBFGSState]):
     handles_l1: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = LBFGSState
 
-    def begin(self, problem: Problem, theta: Float) -> LBFGSState:
+    def begin(self, problem: Trainable, theta: Float) -> LBFGSState:
         """Evaluate the start."""
         self.check(problem)
         return begin_lbfgs(problem, theta, self.memory)
 
-    def step(self, problem: Problem, state: LBFGSState) -> Record:
+    def step(self, problem: Trainable, state: LBFGSState) -> Record:
         """Direction from the pseudo-gradient, projected backtracking."""
         l1, theta = problem.l1, state.theta
         pseudo = pseudo_gradient(theta, state.gradient, l1)

@@ -19,7 +19,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import DivergenceError
-from chainfield.problem import OnlinePass, Problem, move_back
+from chainfield.problem import Steps, Trainable, move_back
 
 from .averaging import AveragedState, averages, check_averaging, pieces, restarts
 from .trainer import Record, State, Trainer, Window, check_pace, orders
@@ -61,7 +61,7 @@ class SGD(Trainer[OnlineState]):
     handles_single: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = OnlineState
 
-    def begin(self, problem: Problem, theta: Float) -> OnlineState:
+    def begin(self, problem: Trainable, theta: Float) -> OnlineState:
         """Choose the first step size."""
         self.check(problem)
         check_averaging(self.average_from, self.restart_every)
@@ -70,7 +70,7 @@ class SGD(Trainer[OnlineState]):
             theta.copy(), lag=np.zeros(theta.shape, theta.dtype), rate=rate
         )  # pages that nobody touches cost nothing
 
-    def step(self, problem: Problem, state: OnlineState) -> Record:
+    def step(self, problem: Trainable, state: OnlineState) -> Record:
         """A pass over the data."""
         n = problem.n_sequences
         decay = 2.0 * problem.l2 / n if self.decay is None else self.decay
@@ -81,18 +81,17 @@ class SGD(Trainer[OnlineState]):
         n_steps = -(-n // self.batch_size)
         taken = (state.iteration * n_steps + np.arange(n_steps)).astype(np.float64)
         rates = state.rate / (1.0 + state.rate * decay * taken)
-        walk = OnlinePass(problem)
         loss, mistakes = 0.0, 0
         sizes = np.minimum(self.batch_size, n - self.batch_size * np.arange(n_steps))
         shrink = 1.0 / (1.0 + 2.0 * problem.l2 * rates * sizes / n)
         # Where parameters have steps of their own, each has its own share of the penalties: they are saved up as well.
-        shared = problem.chain.even
+        shared = problem.even
         paying = bool(problem.l1) or bool(problem.l2 and not shared)
         every = pay_interval(problem) if paying else n_steps
         for lo in range(0, n_steps, every):
             hi = min(lo + every, n_steps)
             if self.batch_size == 1:
-                part, wrong, state.mass = walk(
+                steps = Steps(
                     state.theta,
                     order[lo:hi],
                     rates[lo:hi],
@@ -100,6 +99,7 @@ class SGD(Trainer[OnlineState]):
                     lag=state.lag if averaging else None,
                     mass=state.mass if averaging else 0.0,
                 )
+                part, wrong, state.mass = problem.walk(steps)
                 loss += part
                 mistakes += wrong
             else:
@@ -126,9 +126,9 @@ class SGD(Trainer[OnlineState]):
         state.iteration += 1
         check_pace(problem, state.theta, loss, f"SGD ran away in pass {state.iteration}", state.rate)
         objective = loss + (problem.penalty(self.parameters(state)) if problem.l1 or problem.l2 else 0.0)
-        if not problem.objective.smooth and mistakes == 0 and not (problem.l1 or problem.l2):
+        if not problem.smooth and mistakes == 0 and not (problem.l1 or problem.l2):
             state.done, state.reason = True, "every training sequence is right, by its margin"
-        elif problem.objective.smooth and Window(5).update(state.history, objective, self.tol):
+        elif problem.smooth and Window(5).update(state.history, objective, self.tol):
             state.done, state.reason = True, "the objective hardly improves any more"
         return Record(state.iteration, objective, None, {"updates": float(mistakes)})
 
@@ -141,19 +141,18 @@ class SGD(Trainer[OnlineState]):
         return state.settle()
 
 
-def pay_interval(problem: Problem) -> int:
+def pay_interval(problem: Trainable) -> int:
     """How many steps go by between payments."""
     return max(PAY, problem.n_parameters // PARAMETERS_PER_STEP)
 
 
-def pay(problem: Problem, state: OnlineState, rate: float, averaging: bool) -> None:
+def pay(problem: Trainable, state: OnlineState, rate: float, averaging: bool) -> None:
     """A proximal step on the penalties, for a sum of step sizes ``rate``.
 
     l2 is paid here only where parameters have steps of their own; else every step shrinks all of them alike.
     """
-    chain = problem.chain
-    l2 = 0.0 if chain.even else problem.l2
-    for block, pace, counts in chain.step_blocks:
+    l2 = 0.0 if problem.even else problem.l2
+    for block, pace, counts in problem.step_blocks:
         steps = rate * pace * counts
         for part in pieces(block):
             own = state.theta[part]
@@ -163,16 +162,14 @@ def pay(problem: Problem, state: OnlineState, rate: float, averaging: bool) -> N
             own[...] = paid
 
 
-def calibrate(problem: Problem, theta: Float, seed: int, sample: int = 200) -> float:
+def calibrate(problem: Trainable, theta: Float, seed: int, sample: int = 200) -> float:
     """The largest of the rates …, 1/4, 1/2, 1, 2, … that still lowers the loss of a sample most (Bottou 2010)."""
     chosen = orders(seed, 2**31, problem.n_sequences)[:sample]
-
-    walk = OnlinePass(problem)
 
     def loss_after(rate: float) -> float:
         trial = theta.copy()
         try:
-            walk(trial, chosen, np.full(len(chosen), rate))
+            problem.walk(Steps(trial, chosen, np.full(len(chosen), rate)))
         except DivergenceError:
             return np.inf
         if not np.isfinite(trial).all():

@@ -20,7 +20,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DivergenceError
-from chainfield.problem import Problem
+from chainfield.problem import Trainable
 
 from .lbfgs import pseudo_gradient
 from .trainer import Record, State, Trainer, Window, orders
@@ -75,20 +75,20 @@ class RProp(Trainer[RPropState]):
     def _largest(self) -> float:
         return (5.0 if self.batch_size is None else 10.0 * self._first) if self.largest is None else self.largest
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Trainable) -> None:
         """Backtracking by the objective needs the same objective at every step."""
         super().check(problem)
         if self.backtrack == "worse" and self.batch_size is not None:
             raise ConfigError('RProp cannot compare objectives of batches; use backtrack="always" or "never".')
 
-    def begin(self, problem: Problem, theta: Float) -> RPropState:
+    def begin(self, problem: Trainable, theta: Float) -> RPropState:
         """All steps equal."""
         self.check(problem)
         zeros = np.zeros_like(theta)
         sizes = np.full_like(theta, self._first)
         return RPropState(theta.copy(), gradient=zeros, sizes=sizes, moves=zeros.copy(), best=theta.copy())
 
-    def step(self, problem: Problem, state: RPropState) -> Record:
+    def step(self, problem: Trainable, state: RPropState) -> Record:
         """Evaluate, then move every weight by its own step; with batches, again and again for a pass."""
         if self.batch_size is not None:
             return self._pass(problem, state, self.batch_size)
@@ -100,11 +100,11 @@ class RProp(Trainer[RPropState]):
         self._move(problem, state, value, gradient, problem.l1)
         state.iteration += 1
         norm = float(np.linalg.norm(gradient))
-        if problem.objective.smooth and Window().update(state.history, state.best_value, 0.1 * self.tol):
+        if problem.smooth and Window().update(state.history, state.best_value, 0.1 * self.tol):
             state.done, state.reason = True, "the objective hardly improves any more"
         return Record(state.iteration, value, norm)
 
-    def _pass(self, problem: Problem, state: RPropState, size: int) -> Record:
+    def _pass(self, problem: Trainable, state: RPropState, size: int) -> Record:
         n, loss = problem.n_sequences, 0.0
         order = orders(self.seed, state.iteration, n)
         # Batches of about one size: signs of a small rest would count as much as those of the others.
@@ -121,11 +121,11 @@ class RProp(Trainer[RPropState]):
         state.best = state.theta.copy()
         state.iteration += 1
         objective = loss + problem.penalty(state.theta)
-        if problem.objective.smooth and Window(5).update(state.history, objective, self.tol):
+        if problem.smooth and Window(5).update(state.history, objective, self.tol):
             state.done, state.reason = True, "the objective hardly improves any more"
         return Record(state.iteration, objective)
 
-    def _move(self, problem: Problem, state: RPropState, value: float, gradient: Float, l1: float) -> None:
+    def _move(self, problem: Trainable, state: RPropState, value: float, gradient: Float, l1: float) -> None:
         if l1:
             gradient = pseudo_gradient(state.theta, gradient, l1)
         same = gradient * state.gradient

@@ -20,7 +20,7 @@ import numpy as np
 
 from chainfield.arrays import Float, Single
 from chainfield.errors import ConfigError
-from chainfield.problem import Memory, OnlinePass, Problem
+from chainfield.problem import KeptGradients, Steps, Trainable
 
 from .smoothness import smoothness
 from .trainer import Record, State, Trainer, Window, orders
@@ -42,7 +42,7 @@ class SDCAState(State):
     history: list[float] = field(default_factory=list)
 
 
-def safe_share(problem: Problem, theta: Float, seed: int) -> float:
+def safe_share(problem: Trainable, theta: Float, seed: int) -> float:
     """γ = 2·l2 / (2·l2 + L) (Shalev-Shwartz 2016), with L, the smoothness of a sequence's loss, doubled for safety."""
     return 2.0 * problem.l2 / (2.0 * problem.l2 + 2.0 * smoothness(problem, theta, seed))
 
@@ -60,22 +60,20 @@ class SDCA(Trainer[SDCAState]):
     needs_smooth: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = SDCAState
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Trainable) -> None:
         """Needs l2 and linear scorers besides."""
         super().check(problem)
         if problem.l2 <= 0:
             raise ConfigError('trainer="sdca" needs l2 > 0; give a penalty, or use trainer="lbfgs".')
-        crooked = [s.name for s in problem.chain.scorers if not s.linear]
-        if crooked:
-            raise ConfigError(f'trainer="sdca" needs linear scorers, and {crooked[0]!r} is not; use trainer="lbfgs".')
+        if not problem.linear:
+            raise ConfigError(
+                'trainer="sdca" needs scores that are linear in the parameters, and these are not; use trainer="lbfgs".'
+            )
 
-    def begin(self, problem: Problem, theta: Float) -> SDCAState:
+    def begin(self, problem: Trainable, theta: Float) -> SDCAState:
         """Nothing is kept; what θ contains besides is kept in ``rest`` and fades away."""
         self.check(problem)
-        n, e = problem.batch.n_positions, problem.chain.space.n_edges
-        rows = n if problem.chain.per_position else problem.n_sequences
-        node = np.zeros((n, problem.chain.space.n_rows), np.float32)
-        edge = np.zeros((rows, e), np.float32)
+        node, edge = (np.zeros(shape, np.float32) for shape in problem.kept_shapes())
         share = safe_share(problem, theta, self.seed) if self.share is None else self.share
         state = SDCAState(theta.copy(), node=node, edge=edge, rest=-2.0 * problem.l2 * theta, share=share)
         self._keep(state)
@@ -89,13 +87,13 @@ class SDCA(Trainer[SDCAState]):
         state.theta, state.rest = state.good_theta.copy(), state.good_rest.copy()
         state.node, state.edge = state.good_node.copy(), state.good_edge.copy()
 
-    def step(self, problem: Problem, state: SDCAState) -> Record:
+    def step(self, problem: Trainable, state: SDCAState) -> Record:
         """A pass over the data, then the exact objective and gradient."""
         share = state.share
         pace = share / (2.0 * problem.l2)
         order = orders(self.seed, state.iteration, problem.n_sequences)
-        memory = Memory(state.node, state.edge)
-        OnlinePass(problem)(state.theta, order, np.full(len(order), pace), memory=memory, share=share)
+        kept = KeptGradients(state.node, state.edge, share)
+        problem.walk(Steps(state.theta, order, np.full(len(order), pace), kept=kept))
         if state.rest.any():
             state.theta += pace * state.rest
             state.rest *= 1.0 - share

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainfield.arrays import Array, Float
 from chainfield.errors import DivergenceError
-from chainfield.problem import Problem
+from chainfield.problem import Trainable
 
 from .trainer import State, Trainer
 
@@ -65,7 +65,7 @@ class Session:
         return cls(state_type.unpack(inner, plain["state"]), np.array(arrays["best"]), **own)
 
 
-def begin(trainer: Trainer[Any], problem: Problem, theta: Float, *, frugal: bool = False) -> Session:
+def begin(trainer: Trainer[Any], problem: Trainable, theta: Float, *, frugal: bool = False) -> Session:
     """A session before its first iteration; ``frugal``: as for :func:`run`."""
     trainer.check(problem)
     return Session(trainer.begin(problem, theta), theta[:0].copy() if frugal else theta.copy())
@@ -73,7 +73,7 @@ def begin(trainer: Trainer[Any], problem: Problem, theta: Float, *, frugal: bool
 
 def run(
     trainer: Trainer[Any],
-    problem: Problem,
+    problem: Trainable,
     session: Session,
     *,
     dev_score: Callable[[Float], float] | None = None,
@@ -102,7 +102,7 @@ def run(
 
 def _iterate(
     trainer: Trainer[Any],
-    problem: Problem,
+    problem: Trainable,
     session: Session,
     dev_score: Callable[[Float], float] | None,
     patience: int | None,
@@ -127,11 +127,7 @@ def _iterate(
                 state.reason = f"the development score has not risen for {patience} iterations"
         else:
             if not frugal:
-                latest = trainer.parameters(state)
-                if latest.shape == session.best.shape:
-                    np.copyto(session.best, latest)
-                else:  # a herd grows
-                    session.best = latest.copy()
+                session.best = trainer.keep(state, session.best)
             session.best_iteration = record.iteration
         session.seconds += time.perf_counter() - started
         progress = Progress(

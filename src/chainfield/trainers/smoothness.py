@@ -8,7 +8,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.potentials import Potentials
-from chainfield.problem import Problem, Pullback
+from chainfield.problem import Pullback, Trainable
 
 from .trainer import orders
 
@@ -16,20 +16,19 @@ SAMPLE = 24  # sequences on which it is measured
 STRIDE = 0.05  # along their gradients
 
 
-def smoothness(problem: Problem, theta: Float, seed: int) -> float:
+def smoothness(problem: Trainable, theta: Float, seed: int) -> float:
     """The largest change of a sequence's gradient over a step along it, relative to the step; on a sample.
 
     Scores are linear in θ, so a gradient's length follows from the scores that it would give: nothing here needs a
     pass over all parameters.
     """
-    chain, largest = problem.chain, 0.0
-    probe, moved = np.zeros_like(theta), theta.copy()
+    largest, probe, moved = 0.0, np.zeros_like(theta), theta.copy()
     for s in orders(seed, 2**31 - 1, problem.n_sequences)[:SAMPLE].tolist():
         _, d, pullback = problem.differentiate(theta, slice(s, s + 1))
 
         def length(d: Potentials, pullback: Pullback = pullback, s: int = s) -> float:
             pullback(d, probe, 1.0)
-            scores, _ = chain.potentials(chain.views(probe), problem.batch.window(s, s + 1), "sum")
+            scores = problem.scores(probe, slice(s, s + 1))
             pullback(d, probe, -1.0)
             return float(np.sqrt(max(np.vdot(d.node, scores.node) + np.vdot(d.edge, scores.edge), 0.0)))
 

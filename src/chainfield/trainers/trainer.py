@@ -11,7 +11,7 @@ import numpy as np
 
 from chainfield.arrays import Array, Float, Int
 from chainfield.errors import ConfigError, DivergenceError
-from chainfield.problem import Problem
+from chainfield.problem import Trainable
 
 # A pass whose loss is so many times that of a model which knows nothing has not learned, however it goes on.
 RUN_AWAY = 10.0
@@ -68,22 +68,21 @@ class Trainer(ABC, Generic[S]):
     state_type: ClassVar[type[State]]
     max_iter: int
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Trainable) -> None:
         """Refuse a problem that this trainer cannot solve, before any work is done."""
         name = type(self).__name__
-        if self.needs_smooth and not problem.objective.smooth:
+        if self.needs_smooth and not problem.smooth:
             raise ConfigError(
                 f"{name} needs a smooth objective (likelihood, softmax_margin); for perceptron and large_margin use "
                 'trainer="averaged", "sgd", "adam" or "rprop".'
             )
         if problem.l1 > 0 and not self.handles_l1:
             raise ConfigError(f'{name} cannot handle l1 > 0; use trainer="owlqn", "sgd", "adam", "rprop" or "auto".')
-        if problem.chain.dtype != "float64" and not self.handles_single:
+        if problem.dtype != "float64" and not self.handles_single:
             raise ConfigError(
                 f'{name} needs dtype="float64": it compares objectives that hardly differ; for "float32" use '
                 'trainer="sgd", "averaged" or "adam".'
             )
-
         if problem.project is not None and not self.projects:
             raise ConfigError(
                 f'{name} cannot keep to constraints after every step; use trainer="sgd", "rprop" or "adam", or free '
@@ -91,29 +90,33 @@ class Trainer(ABC, Generic[S]):
             )
 
     @abstractmethod
-    def begin(self, problem: Problem, theta: Float) -> S:
+    def begin(self, problem: Trainable, theta: Float) -> S:
         """The state before the first iteration."""
 
     @abstractmethod
-    def step(self, problem: Problem, state: S) -> Record:
+    def step(self, problem: Trainable, state: S) -> Record:
         """One iteration: changes the state in place, sets ``done`` and ``reason`` when there is no more to do."""
 
     def parameters(self, state: S) -> Float:
         """The parameters to use if training stopped now (an average, for trainers that average)."""
         return state.theta
 
+    def keep(self, state: S, best: Float) -> Float:
+        """The same in the memory of ``best``, those of an earlier iteration."""
+        np.copyto(best, self.parameters(state))
+        return best
+
     def finish(self, state: S) -> Float:
         """The same when training is over, for good: the state may be used up, to spare memory."""
         return self.parameters(state)
 
 
-def check_pace(problem: Problem, theta: Float, loss: float, what: str, rate: float) -> None:
+def check_pace(problem: Trainable, theta: Float, loss: float, what: str, rate: float) -> None:
     """Refuse to go on after a pass in which steps were too large."""
     if not np.isfinite(theta.sum()):
         raise DivergenceError(f"{what}: the parameters are not finite any more; use a smaller step than {rate:g}.")
-    lengths = np.diff(problem.batch.offsets)
-    guessing = float(problem.targets.weight @ lengths) * np.log(max(problem.chain.space.n_states, 2))
-    if problem.objective.smooth and not loss <= RUN_AWAY * guessing:
+    guessing = problem.guess_loss
+    if problem.smooth and not loss <= RUN_AWAY * guessing:
         raise DivergenceError(
             f"{what}: its loss is {loss / guessing:.0f} times that of guessing; use a smaller step than {rate:g}."
         )

@@ -11,10 +11,11 @@ import numpy as np
 
 from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch
+from chainfield.fitted import Excluding
 from chainfield.potentials import How
-from chainfield.scorers.inspection import Place, Share, Weight, demand
-from chainfield.scorers.scorer import Params, Pullback, Scorer
-from chainfield.scorers.storing import register
+from chainfield.scorers.model_files import demand, register
+from chainfield.scorers.scorer import Params, Pullback
+from chainfield.scorers.shares import Place, Share, Weight
 
 from .observations import check_entries, entry_shares, entry_starts, observation_totals, observed
 
@@ -28,7 +29,7 @@ PRIOR = "how frequent the label is"
 @final
 @register
 @dataclass(frozen=True, eq=False)
-class Words(Scorer):
+class Words(Excluding):
     """score(t, y) = log c(x, y) / c(x) where the observation x of position t was met ``min_count`` times; 0 elsewhere.
 
     Labels that an observation never had are impossible (-inf). ``open`` makes them possible: every observation gets
@@ -89,6 +90,7 @@ class Words(Scorer):
                 scores[t] += np.log(share / (1.0 + self.totals[words[t]]))
         return nothing_to_learn
 
+    @cached_property
     def relaxed(self) -> Words:
         """Every label is possible."""
         return replace(self, open=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch
-from chainfield.scorers.inspection import demand
+from chainfield.scorers.model_files import demand
 
 
 def observed(batch: Batch, seen: Bool) -> Int32:

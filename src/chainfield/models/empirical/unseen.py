@@ -18,12 +18,13 @@ import numpy as np
 from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
+from chainfield.fitted import Excluding
 from chainfield.potentials import How
-from chainfield.scorers.inspection import Place, Share, Weight, demand
+from chainfield.scorers.model_files import demand, register
 from chainfield.scorers.pair_weights import check_pairs, named_pairs, pair_shares
 from chainfield.scorers.pairs import Pairs
-from chainfield.scorers.scorer import Params, Pullback, Scorer
-from chainfield.scorers.storing import register
+from chainfield.scorers.scorer import Params, Pullback
+from chainfield.scorers.shares import Place, Share, Weight
 
 from .known_words import nothing_to_learn
 from .observations import known_or_rare, observed
@@ -39,7 +40,7 @@ OPENING = 1e-3  # what a relaxed scorer shares out over all labels alike
 
 
 @dataclass(frozen=True, eq=False)
-class Unseen(Scorer):
+class Unseen(Excluding):
     """What both kinds share: the samples, and which positions they speak of. M forms, n samples."""
 
     observation: Int32  # (M,) -1: a form without one
@@ -131,6 +132,11 @@ class Unseen(Scorer):
     def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
         """(positions, R) log P(y | features), and the way back for a gradient (positions, R)."""
 
+    @cached_property
+    def relaxed(self) -> Unseen:
+        """Every label is possible, and very unlikely ones are less so."""
+        return replace(self, open=True)
+
     def n_weights(self) -> int:
         """A count a sample, and the parameters."""
         return len(self.count) + super().n_weights()
@@ -190,10 +196,6 @@ class UnseenAverage(Unseen):
         with np.errstate(divide="ignore"):
             return np.log(out), nothing_to_learn
 
-    def relaxed(self) -> UnseenAverage:
-        """Every label is possible."""
-        return replace(self, open=True)
-
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """Samples within the features and rows."""
         super().check(space, features)
@@ -242,10 +244,6 @@ class UnseenExponential(Unseen):
             raise ConfigError("A relaxed scorer is for prediction; train the one that it was made from.")
 
         return refuse
-
-    def relaxed(self) -> UnseenExponential:
-        """Every label is possible already; very unlikely ones become less so."""
-        return replace(self, open=True)
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
         """A weight a pair."""

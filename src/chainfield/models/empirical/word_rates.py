@@ -25,10 +25,11 @@ import numpy as np
 
 from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch
+from chainfield.fitted import Excluding, PathFinder
 from chainfield.potentials import How
-from chainfield.scorers.inspection import Place, Share, Weight, demand
-from chainfield.scorers.scorer import Params, Pullback, Scorer
-from chainfield.scorers.storing import register
+from chainfield.scorers.model_files import demand, register
+from chainfield.scorers.scorer import Params, Pullback
+from chainfield.scorers.shares import Place, Share, Weight
 
 from .known_words import nothing_to_learn
 from .observations import check_entries, entry_shares, entry_starts, known_or_rare, observation_totals
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True, eq=False)
-class WordRates(Scorer):
+class WordRates(Excluding, PathFinder):
     """score(t, (y, y')) = log φ of the step into position t. n entries (observation and row), P pairs of them."""
 
     observation: Int32  # (n,) sorted by observation, then by row
@@ -150,6 +151,7 @@ class WordRates(Scorer):
         score = best_labels(self.rates, allowed, space.start, space.end, words, batch.offsets, node, rows)
         return rows, score
 
+    @cached_property
     def relaxed(self) -> WordRates:
         """No rate is 0."""
         strengths = {name: max(getattr(self, name), 1e-3) for name in ("label_strength", "word_strength")}

@@ -13,7 +13,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError
-from chainfield.problem import Problem
+from chainfield.problem import Trainable
 from chainfield.trainers.online import SGD, OnlineState
 from chainfield.trainers.trainer import Record, State, Trainer
 
@@ -46,20 +46,20 @@ class Herding(Trainer[HerdState]):
         """As many passes as the walk has."""
         return self.walk.max_iter
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Trainable) -> None:
         """Herding follows a maximum; sums have no herd."""
         super().check(problem)
-        if problem.objective.smooth:
+        if problem.smooth:
             raise ConfigError(
                 'trainer="herding" needs objective="perceptron" or "large_margin"; use "averaged" for the others.'
             )
 
-    def begin(self, problem: Problem, theta: Float) -> HerdState:
+    def begin(self, problem: Trainable, theta: Float) -> HerdState:
         """No members yet."""
         self.check(problem)
         return HerdState(**vars(self.walk.begin(problem, theta)), members=np.empty((0, len(theta)), theta.dtype))
 
-    def step(self, problem: Problem, state: HerdState) -> Record:
+    def step(self, problem: Trainable, state: HerdState) -> Record:
         """A pass over the data, and one more member after burn-in."""
         record = self.walk.step(problem, state)
         if state.iteration > self.burn_in:
@@ -70,6 +70,6 @@ class Herding(Trainer[HerdState]):
         """(M · P,) all members, or θ as long as there is none."""
         return state.members.ravel() if len(state.members) else state.theta
 
-    def finish(self, state: HerdState) -> Float:
-        """The same."""
-        return self.parameters(state)
+    def keep(self, state: HerdState, best: Float) -> Float:
+        """A herd grows: its memory is new each time."""
+        return self.parameters(state).copy()

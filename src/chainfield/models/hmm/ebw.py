@@ -20,7 +20,7 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
 from chainfield.objectives import Contrast, Objective
-from chainfield.problem import Problem
+from chainfield.problem import Problem, Trainable
 from chainfield.states import StateSpace
 from chainfield.trainers.trainer import Record, State, Trainer
 
@@ -59,9 +59,10 @@ class EBW(Trainer[EBWState]):
     needs_smooth: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = EBWState
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Trainable) -> None:
         """Needs an HMM in natural parameters and the conditional likelihood, flattened or not, without penalties."""
         super().check(problem)
+        assert isinstance(problem, Problem)
         if not isinstance(find_parts(problem.chain).emission, GaussianMixture):
             raise ConfigError("EBW needs a GaussianMixture; Gaussians are for gradient trainers.")
         if clamped_side(problem.objective) is None:
@@ -69,14 +70,15 @@ class EBW(Trainer[EBWState]):
         if problem.l2:
             raise ConfigError('trainer="ebw" knows no l2; its constants keep a step small instead.')
 
-    def begin(self, problem: Problem, theta: Float) -> EBWState:
+    def begin(self, problem: Trainable, theta: Float) -> EBWState:
         """The objective where it starts."""
         self.check(problem)
         value, gradient = problem.evaluate(theta)
         return EBWState(theta.copy(), value=value, gradient=gradient, factor=self.factor)
 
-    def step(self, problem: Problem, state: EBWState) -> Record:
+    def step(self, problem: Trainable, state: EBWState) -> Record:
         """The first of ever smaller steps that raises the objective."""
+        assert isinstance(problem, Problem)
         chain, space = problem.chain, problem.chain.space
         numerator = clamped_side(problem.objective)
         assert numerator is not None

@@ -13,7 +13,7 @@ from typing import ClassVar, final
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DivergenceError
-from chainfield.problem import Problem
+from chainfield.problem import Problem, Trainable
 from chainfield.trainers.trainer import Record, State, Trainer
 
 from .expectations import Counts, expected_counts
@@ -52,9 +52,10 @@ class EM(Trainer[EMState]):
         """What keeps the model from collapsing."""
         return Restraint(self.floor, self.smoothing, self.ends)
 
-    def check(self, problem: Problem) -> None:
+    def check(self, problem: Trainable) -> None:
         """Needs an HMM in natural parameters and the likelihood of observations, without penalties."""
         super().check(problem)
+        assert isinstance(problem, Problem)
         if not isinstance(find_parts(problem.chain).emission, GaussianMixture):
             raise ConfigError("EM needs a GaussianMixture; Gaussians are for gradient trainers.")
         if not isinstance(problem.objective, JointLikelihood):
@@ -62,13 +63,14 @@ class EM(Trainer[EMState]):
         if problem.l2:
             raise ConfigError('trainer="em" knows no l2; give smoothing and a floor under variances instead.')
 
-    def begin(self, problem: Problem, theta: Float) -> EMState:
+    def begin(self, problem: Trainable, theta: Float) -> EMState:
         """Nothing but θ."""
         self.check(problem)
         return EMState(theta.copy())
 
-    def step(self, problem: Problem, state: EMState) -> Record:
+    def step(self, problem: Trainable, state: EMState) -> Record:
         """An E and an M step; the record tells the objective before it."""
+        assert isinstance(problem, Problem)
         chain = problem.chain
         parts, old = find_parts(chain), HMM.read(chain, state.theta)
         value, counts = expected_counts(problem, state.theta, problem.objective)

@@ -21,10 +21,10 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-from chainfield.scorers.inspection import Place, Share, Weight, demand
+from chainfield.scorers.model_files import demand, register
 from chainfield.scorers.origin import Origin
 from chainfield.scorers.scorer import Params, Pullback, Scorer
-from chainfield.scorers.storing import register
+from chainfield.scorers.shares import Place, Share, Weight
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 
-from chainfield.arrays import Bool, Float, Int, Int32
+from chainfield.arrays import Array, Bool, Float, Int, Int32
 from chainfield.features.batch import Batch, Tokens
 from chainfield.objectives import Objective, Targets
-from chainfield.problem import Problem
+from chainfield.problem import Problem, Trainable, data_arrays
 from chainfield.scorers import Chain
 from chainfield.torch import CRF
 from chainfield.torch.layout import Layout
@@ -20,8 +21,11 @@ from .scorer import Neural
 
 
 @dataclass(eq=False)
-class NeuralProblem:
-    """A problem in torch: a network and a layer that learn. The flat vector of ``chain`` is their memory."""
+class NeuralProblem(Trainable):
+    """A problem in torch: a network and a layer that learn. The flat vector of ``chain`` is their memory.
+
+    Penalties are the trainer's: they decay weights step by step.
+    """
 
     chain: Chain
     network: Network
@@ -43,9 +47,6 @@ class NeuralProblem:
         assert not layer, f"parameters that no scorer has: {', '.join(layer)}"
         self.places = own
 
-    l1: float = 0.0  # penalties are the trainer's: they decay weights step by step
-    offset: Float | None = None
-
     @property
     def n_parameters(self) -> int:
         """Length of θ."""
@@ -55,6 +56,15 @@ class NeuralProblem:
     def n_sequences(self) -> int:
         """How many terms the sum has."""
         return self.batch.n_sequences
+
+    @property
+    def n_positions(self) -> int:
+        """How many words the sequences have together."""
+        return self.batch.n_positions
+
+    def arrays(self) -> Iterator[Array]:
+        """Offsets, targets and words."""
+        return data_arrays(self.batch, self.targets)
 
     @property
     def trained(self) -> list[torch.nn.Parameter]:

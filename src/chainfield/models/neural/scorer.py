@@ -14,9 +14,8 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-from chainfield.scorers.inspection import demand
+from chainfield.scorers.model_files import demand, register
 from chainfield.scorers.scorer import Params, Pullback, Scorer
-from chainfield.scorers.storing import register
 
 if TYPE_CHECKING:
     from chainfield.features.map import FeatureMap

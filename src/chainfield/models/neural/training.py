@@ -12,6 +12,7 @@ import torch
 
 from chainfield.arrays import Float, Int, Single
 from chainfield.errors import DivergenceError
+from chainfield.problem import Trainable
 from chainfield.trainers import Record, State, Trainer
 from chainfield.trainers.trainer import orders
 
@@ -137,22 +138,23 @@ class NeuralAdam(Trainer[NeuralState]):
     #: The optimiser in torch, and for which state it stands.
     _live: dict[str, Any] = field(default_factory=dict, repr=False)
 
-    def check(self, problem: Any) -> None:
+    def check(self, problem: Trainable) -> None:
         """Only problems in torch."""
         assert isinstance(problem, NeuralProblem)
 
-    def begin(self, problem: Any, theta: Float) -> NeuralState:
+    def begin(self, problem: Trainable, theta: Float) -> NeuralState:
         """Moments of 0."""
+        assert isinstance(problem, NeuralProblem)
         n = sum(p.numel() for p in problem.trained)
         return NeuralState(theta.copy(), first=np.zeros(n, np.float32), second=np.zeros(n, np.float32))
 
-    def step(self, problem: Any, state: NeuralState) -> Record:
+    def step(self, problem: Trainable, state: NeuralState) -> Record:
         """A pass over the data."""
+        assert isinstance(problem, NeuralProblem)
         optimiser = self._optimiser(problem, state)
         problem.network.train()
-        n = problem.batch.n_sequences
-        order = orders(self.seed, state.iteration, n)
-        lengths = np.diff(problem.batch.offsets)
+        order = orders(self.seed, state.iteration, problem.n_sequences)
+        lengths = problem.batch.ragged.lengths
         batches = of_similar_length(order[lengths[order] > 0], lengths, self.batch_size)
         batches = [batches[i] for i in orders(self.seed, state.iteration, len(batches))]
         total = longest = 0.0

@@ -1,4 +1,4 @@
-"""Scorers as settings and arrays, and the list of those that a model file may name."""
+"""Scorers in model files: the list of those that a file may name, and their settings and arrays."""
 
 from __future__ import annotations
 
@@ -95,3 +95,9 @@ def narrow(array: Array) -> Array:
     return array.astype(
         np.uint8 if top < 1 << 8 else np.uint16 if top < 1 << 16 else np.uint32 if top < 1 << 32 else np.int64
     )
+
+
+def demand(fits: bool, what: str) -> None:
+    """Refuse parts that do not fit together."""
+    if not fits:
+        raise ValueError(f"{what} does not fit the rest of the model")

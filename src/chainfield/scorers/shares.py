@@ -25,9 +25,3 @@ class Share(NamedTuple):
     feature: str
     value: float
     scores: tuple[float, ...]
-
-
-def demand(fits: bool, what: str) -> None:
-    """Refuse parts that do not fit together."""
-    if not fits:
-        raise ValueError(f"{what} does not fit the rest of the model")

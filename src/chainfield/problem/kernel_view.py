@@ -1,0 +1,73 @@
+"""What the kernels are told of any problem: where weights lie, and what is known of the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from chainfield.arrays import Int32
+from chainfield.errors import DivergenceError, NoPathError
+from chainfield.scorers.groups import NO_GROUPS
+
+if TYPE_CHECKING:
+    from chainfield.kernels.train.contrast import Known
+    from chainfield.kernels.train.linear_chain import Places
+    from chainfield.states import StateSpace
+
+    from .problem import Problem
+
+RAN_AWAY = (
+    "Training ran away: the scores are not finite any more. Use a smaller step, a larger l2, or features of a smaller "
+    "scale."
+)
+
+
+def places_of(
+    parts: list[tuple[str, tuple[str, Any]]],
+    at: Mapping[str, int],
+    space: StateSpace,
+    group_of: Int32 = NO_GROUPS,
+) -> Places | None:
+    """Where the kernels find the weights of the boundary and of transitions; None if there are others.
+
+    parts: scorers by name with what they say of themselves (``Scorer.fused``); at: the places of their parameters;
+    group_of: groups of rows (see :mod:`chainfield.scorers.groups`).
+    """
+    from chainfield.kernels.train.linear_chain import Places
+
+    boundary = [name for name, (part, _) in parts if part == "boundary"]
+    moves = [(name, tie) for name, (part, tie) in parts if part == "ties"]
+    if len(boundary) > 1 or len(boundary) + len(moves) < len(parts):
+        return None
+    return Places(
+        at[f"{boundary[0]}.start"] if boundary else -1,
+        at[f"{boundary[0]}.end"] if boundary else -1,
+        len(moves) == 1 and np.array_equal(moves[0][1], np.arange(space.n_edges)),
+        np.array([tie for _, tie in moves], np.int32).reshape(len(moves), space.n_edges),
+        np.array([at[f"{name}.weight"] for name, _ in moves], np.int64),
+        group_of,
+    )
+
+
+def known_of(problem: Problem) -> Known:
+    """What is known of the labels, for the kernels."""
+    from chainfield.kernels.train.contrast import Known
+
+    targets, path, cost = problem.targets, problem.path, problem.targets.cost
+    return Known(
+        targets.clamp.index,
+        targets.clamp.table,
+        cost if problem.objective.uses_cost and cost is not None else np.empty((0, problem.chain.space.n_rows)),
+        np.empty(0) if problem.offset is None else problem.offset,
+        targets.weight,
+        path is not None,
+        np.empty(0, np.int32) if path is None else path.states,
+        np.empty(0, np.int32) if path is None else path.edges,
+    )
+
+
+def failure(loss: float, sequence: int) -> Exception:
+    """What went wrong, by the loss that a kernel returned: there is no path, or scores are not finite."""
+    return NoPathError(sequence, "its training labels") if loss == -np.inf else DivergenceError(RAN_AWAY)
