@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainfield.arrays import Float
+from chainfield.kernels.layout import padded
 from chainfield.objectives import Contrast
 from chainfield.parallel import ordered_map
 from chainfield.scorers.groups import n_groups
@@ -145,8 +146,6 @@ class LinearPass(FastPass):
 
 def linear_pass_of(problem: Problem) -> LinearPass | None:
     """The kernel's view of a problem, if it knows all parts of its chain."""
-    from chainfield.kernels.graph import LANES
-
     chain = problem.chain
     # Every scorer answers which part of the kernel it is: its name, and the table that the kernel reads.
     parts: list[tuple[str, tuple[str, Any]]] = [(s.name, s.fused() or ("", None)) for s in chain.scorers]
@@ -158,7 +157,7 @@ def linear_pass_of(problem: Problem) -> LinearPass | None:
     rows = chain.space.n_rows
     features, kind, (pairs, group_of) = linear[0]
     columns = rows + n_groups(group_of)
-    packing = Packing(pairs, columns, -(-columns // LANES) * LANES, at[f"{features}.weight"], chain.n_parameters)
+    packing = Packing(pairs, columns, padded(columns), at[f"{features}.weight"], chain.n_parameters)
     # Hundreds of states are summed over by products of matrices, many sequences side by side.
     if problem.objective.how == "sum" and chain.space.dense and chain.space.n_states >= _MATRIX_STATES:
         return None
