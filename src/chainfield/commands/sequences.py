@@ -13,7 +13,7 @@ from chainfield.errors import DataError
 
 def train_sequences(estimator: Any, data: str, output: Path, options: dict[str, Any]) -> None:
     """Fit a classifier of whole sequences and save it."""
-    from chainfield.data.arrays import load_arrays
+    from chainfield.data.array_corpus import load_arrays
 
     from .progress import Reporter
 
