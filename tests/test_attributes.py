@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chainfield.data.strings import StringTable, pieces_of
+from chainfield.data.string_table import StringTable, pieces_of
 from chainfield.errors import DataError
 from chainfield.features import NamedFeatures
 from chainfield.features.attributes import attributes, sequence_attributes

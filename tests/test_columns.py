@@ -18,10 +18,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainfield.data.columns import read_columns
-from chainfield.data.corpus import load_corpus, split_label
+from chainfield.data.corpus import load_corpus, split_label, stream_corpus
 from chainfield.data.opening import open_text
-from chainfield.data.stream import stream_corpus
+from chainfield.data.sentences import SentenceReader, read_columns
 from chainfield.errors import ConfigError, DataError
 
 TEXT = "He PRP B-NP\nsaw VBD B-VP\n\nÉric NNP B-NP\n"
@@ -104,7 +103,7 @@ def test_standard_input(monkeypatch):
 
 
 def test_a_pipe_is_not_waited_for():
-    code = "from chainfield.data.columns import read_columns\nprint(next(read_columns('-')).rows, flush=True)"
+    code = "from chainfield.data.sentences import read_columns\nprint(next(read_columns('-')).rows, flush=True)"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen([sys.executable, "-c", code], **pipes) as child:
         # A reader that waits would wait for ever: end it, so that the test fails instead of hanging.
@@ -310,9 +309,14 @@ LINES = st.lists(
 
 @settings(deadline=None, max_examples=300)
 @given(
-    LINES, st.sampled_from([None, "\t", "|"]), st.booleans(), st.sampled_from([-1, 0, 1]), st.sampled_from([None, "a"])
+    st.sampled_from(["", "a b\n\n", "a\tb\n\n", "a\n\n"]),
+    LINES,
+    st.sampled_from([None, "\t", "|"]),
+    st.booleans(),
+    st.sampled_from([-1, 0, 1]),
+    st.sampled_from([None, "a"]),
 )
-def test_whole_files_are_read_like_sentence_by_sentence(lines, separator, comments, column, unknown):
+def test_whole_files_are_read_like_sentence_by_sentence(first, lines, separator, comments, column, unknown):
     def outcome():
         try:
             corpus = load_corpus(path, separator=separator, comments=comments, label_column=column, unknown=unknown)
@@ -322,17 +326,23 @@ def test_whole_files_are_read_like_sentence_by_sentence(lines, separator, commen
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.txt"
-        path.write_bytes("\n".join(lines).encode())
+        path.write_bytes((first + "\n".join(lines)).encode())
         quick = outcome()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("chainfield.data.corpus.read_grid", lambda *_: None)
+            patch.setattr("chainfield.data.column_blocks.cut_block", lambda *_: None)
             assert quick == outcome()
+
+
+def test_zeros_may_separate_cells(tmp_path):
+    assert load_corpus(write(tmp_path, "a b\0X\n\nc d\0Y\n"), separator="\0").rows == [[("a b",)], [("c d",)]]
 
 
 def test_plain_files_take_the_quick_way(tmp_path, monkeypatch):
     (tmp_path / "y").write_text("a x\n\n# a comment of several words\n# y\nb y", encoding="utf-8")
-    monkeypatch.setattr("chainfield.data.corpus.read_columns", None)
+    slowly, read = [], SentenceReader.read
+    monkeypatch.setattr(SentenceReader, "read", lambda reader, run: [slowly.append(run), *read(reader, run)][1:])
     corpus = load_corpus(tmp_path / "y")
+    assert slowly == [["a x", ""]]  # the first sentence, which tells how many columns there are
     assert corpus.rows == [[("a",)], [("#",), ("b",)]]
     assert corpus.labels == [["x"], ["y", "y"]]
     assert corpus.rows[-1] == [("#",), ("b",)]
@@ -359,7 +369,7 @@ def test_blocks_of_a_stream_hold_the_sentences_that_are_read_one_by_one(seed, tm
     rng = np.random.default_rng(seed)
     path = tmp_path / "x.txt"
     for _ in range(20):
-        monkeypatch.setattr("chainfield.data.blocks.BYTES", int(rng.choice([4, 7, 40, 1000])))
+        monkeypatch.setattr("chainfield.data.column_blocks.BYTES", int(rng.choice([4, 7, 40, 1000])))
         monkeypatch.setattr("chainfield.data.opening._CHUNK", int(rng.choice([1, 5, 64])))
         weights = np.array([9, 1, 5, 1, 1, 1, 1, 5, 5, 5, 1, 0.5, 0.1])
         lines = rng.choice(PIECES, size=rng.integers(0, 25), p=weights / weights.sum()).tolist()
@@ -383,7 +393,7 @@ def test_blocks_of_a_stream_hold_the_sentences_that_are_read_one_by_one(seed, tm
 
 
 def test_streams_tell_where_a_file_is_wrong(tmp_path, monkeypatch):
-    monkeypatch.setattr("chainfield.data.blocks.BYTES", 16)
+    monkeypatch.setattr("chainfield.data.column_blocks.BYTES", 16)
     path = write(tmp_path, b"a\tX\n\n" * 20 + b"b\t\n", "a.txt")
     with pytest.raises(DataError, match="line 41: the label is empty"):
         list(stream_corpus(path).blocks())

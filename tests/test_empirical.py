@@ -320,7 +320,7 @@ def test_chunks_of_a_stream_do_not_matter(monkeypatch):
 
 @pytest.mark.parametrize("columns", [1, 2, 3])
 def test_files_are_counted_like_lists(columns, tmp_path, monkeypatch):
-    monkeypatch.setattr("chainfield.data.blocks.BYTES", 200)
+    monkeypatch.setattr("chainfield.data.column_blocks.BYTES", 200)
     rng = np.random.default_rng(columns)
     X, Y = draw_corpus(rng, 60, n_words=12, n_labels=4)
     X, Y = ([s for s in part if s] for part in (X, Y))

@@ -11,7 +11,7 @@ import pytest
 import chainfield
 from chainfield.audio import fold_39, fold_48, normalise, phone_segments, read_phones
 from chainfield.audio.timit import frame_range
-from chainfield.data.arrays import load_arrays
+from chainfield.data.array_corpus import load_arrays
 from chainfield.errors import ChainfieldError, DataError
 from chainfield.models import Alignment
 from chainfield.plots import plot_alignment, plot_history

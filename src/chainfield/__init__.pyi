@@ -20,9 +20,9 @@ from . import statistics as statistics
 from . import tasks as tasks
 from . import torch as torch
 from . import trainers as trainers
-from .data.columns import read_columns as read_columns
 from .data.corpus import load_corpus as load_corpus
-from .data.stream import stream_corpus as stream_corpus
+from .data.corpus import stream_corpus as stream_corpus
+from .data.sentences import read_columns as read_columns
 from .features.template import load_template as load_template
 from .features.template import parse_template as parse_template
 from .metrics import evaluate as evaluate

@@ -22,7 +22,7 @@ def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> N
     A line a sequence: its name, its label and the label's probability. If DATA has labels, the accuracy is told on
     standard error.
     """
-    from chainfield.data.arrays import load_arrays
+    from chainfield.data.array_corpus import load_arrays
     from chainfield.errors import DataError, ModelFileError
     from chainfield.models import ClassifyingModel, load
 

@@ -26,13 +26,13 @@ def show_states(
     as_json: bool,
 ) -> None:
     """The tokens of each state, or the states along one sentence; as a table, as JSON, or as a picture."""
-    from chainfield.data import read_columns
+    from chainfield.data.column_blocks import read_blocks
     from chainfield.inspection.states import hidden_states, state_path
 
     from .tag import input_rows
 
     separator = about.get("notes", {}).get("separator")
-    rows = [input_rows(found, tagger, about) for found in read_columns(data, separator=separator)]
+    rows = [own for block in read_blocks(data, separator=separator) for own in input_rows(block, tagger, about)]
     if sentence is not None:
         if sentence > len(rows):
             raise ConfigError(f"{data} has {len(rows)} sentences; there is no sentence {sentence}.")

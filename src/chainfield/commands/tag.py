@@ -16,8 +16,9 @@ from chainfield.errors import ConfigError, DataError
 from .options import check_output, jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
-    from chainfield.data import Sentence
-    from chainfield.data.passages import Passage
+    from chainfield.data.coded_rows import CodedRows
+    from chainfield.data.column_blocks import Block
+    from chainfield.data.sentences import SentenceReader
     from chainfield.fitted.tagger import Tagger
 
 BATCH = 1024  # sentences
@@ -51,8 +52,8 @@ def tag(
     Every row is written as it was, with its label in one more column. Rows may have the label column of the training
     data or lack it.
     """
-    from chainfield.data import read_columns
-    from chainfield.data.passages import Passage
+    from chainfield.data.opening import source_name
+    from chainfield.data.sentences import SentenceReader
     from chainfield.files.model import load_tagger
     from chainfield.parallel import count_jobs
 
@@ -69,68 +70,51 @@ def tag(
     if options["separator"] is None:
         options["separator"] = about.get("notes", {}).get("separator")
     arguments = reading_arguments(**options)
-    read_columns("-", **arguments)  # refuses what does not go together, and reads nothing yet
+    encoding, between = arguments.pop("encoding"), arguments["separator"]
+    reader = SentenceReader(**arguments, source=source_name(data))  # refuses what does not go together
     only_labels = not (marginals or n_best or as_json)
-    with click.open_file(output, "w", encoding=options["encoding"]) as out:
+    with click.open_file(output, "w", encoding=encoding) as out:
         if os.linesep != "\n" and hasattr(out, "reconfigure"):
             out.reconfigure(newline="")  # line ends stay as they were
-        for part in _parts(data, arguments) if only_labels else _batches(data, arguments):
-            if isinstance(part, Passage):
-                out.buffer.write(_labelled(part, tagger, about))  # type: ignore[attr-defined]
+        for block in _blocks(data, encoding, reader, as_bytes=only_labels):
+            rows = input_rows(block, tagger, about)
+            if block.sentences:
+                _write(out, tagger, block, rows, between, marginals, n_best, as_json)
             else:
-                batch = [(sentence, input_rows(sentence, tagger, about)) for sentence in part]
-                _write(out, tagger, batch, arguments["separator"], marginals, n_best, as_json)
+                cells = tagger.labels(tagger.features.encode(rows, tagger.n_jobs))
+                out.buffer.write(block.with_cells(cells, list(map(str, tagger.task.labels))))  # type: ignore[attr-defined]
             out.flush()
 
 
-def _batches(data: str, arguments: dict[str, Any]) -> Iterator[list[Sentence]]:
-    """Sentences, as many as have arrived."""
-    from chainfield.data import read_columns
+def _blocks(data: str, encoding: str, reader: SentenceReader, as_bytes: bool) -> Iterator[Block]:
+    """As many sentences at a time as have arrived; as bytes, where they are UTF-8."""
+    from chainfield.data.column_blocks import Block, blocks_of
+    from chainfield.data.opening import is_utf8_file, line_runs_of, open_bytes
 
     from .stream import batches
 
-    return batches(read_columns(data, **arguments), BATCH)
-
-
-def _parts(data: str, arguments: dict[str, Any]) -> Iterator[Passage | list[Sentence]]:
-    """The same as bytes, where they are UTF-8."""
-    from chainfield.data.grid import is_utf8_file
-    from chainfield.data.opening import open_bytes, source_name
-    from chainfield.data.passages import read_passages
-
-    from .stream import batches
-
-    if not is_utf8_file(data, arguments["encoding"]):
-        yield from _batches(data, arguments)
+    if as_bytes and is_utf8_file(data, encoding):
+        with open_bytes(data) as read:
+            chunks = (b"".join(some) for some in batches(iter(read, b""), CHUNKS))
+            yield from blocks_of(chunks, reader, verbatim=True)
         return
-    with open_bytes(data) as read:
-        chunks = (b"".join(some) for some in batches(iter(read, b""), CHUNKS))
-        settings = arguments["separator"], arguments["comments"], arguments["docstart"] == "skip"
-        yield from read_passages(chunks, source_name(data), *settings)
+    with line_runs_of(data, encoding) as (_, runs):
+        for some in batches(reader.sentences(runs), BATCH):
+            yield Block.of(some, reader.separator)
 
 
-def _labelled(passage: Passage, tagger: Tagger, about: dict[str, Any]) -> bytes:
-    """The passage with its labels."""
-    rows = passage.rows
-    at = _label_column(rows.n_columns, passage.source, passage.line, tagger, about)
-    if at is not None:
-        rows = rows.take([c for c in range(rows.n_columns) if c != at])
-    numbers = tagger.labels(tagger.features.encode(rows, tagger.n_jobs))
-    return passage.with_cells(numbers, [str(label) for label in tagger.task.labels])
-
-
-def input_rows(sentence: Sentence, tagger: Tagger, about: dict[str, Any]) -> list[tuple[str, ...]]:
+def input_rows(block: Block, tagger: Tagger, about: dict[str, Any]) -> CodedRows:
     """The columns that the model reads: a label column is taken out if there is one."""
-    at = _label_column(len(sentence.rows[0]), sentence.source, sentence.line, tagger, about)
-    return list(sentence.rows) if at is None else [row[:at] + row[at + 1 :] for row in sentence.rows]
+    at = _label_column(block, tagger, about)
+    return block.rows if at is None else block.rows.without(at)
 
 
-def _label_column(n: int, source: str, line: int, tagger: Tagger, about: dict[str, Any]) -> int | None:
-    """Which of n columns the model does not read; None: it reads all."""
+def _label_column(block: Block, tagger: Tagger, about: dict[str, Any]) -> int | None:
+    """Which column the model does not read; None: it reads all."""
     from chainfield.features import TemplateFeatures
     from chainfield.models.neural.word_features import WordFeatures
 
-    features = tagger.features
+    features, n = tagger.features, block.rows.n_columns
     if not isinstance(features, TemplateFeatures | WordFeatures):
         raise DataError(f"The model was trained on {features.kind} features, not on column files; use it from Python.")
     if n == features.width:
@@ -138,15 +122,16 @@ def _label_column(n: int, source: str, line: int, tagger: Tagger, about: dict[st
     if n == features.width + 1:
         return int(about.get("notes", {}).get("label_column", -1)) % n
     raise DataError(
-        f"{source}, line {line}: there are {n} columns; the model reads {features.width} "
-        f"({features.width + 1} with the label), one token a line."
+        f"{block.source}, line {block.line_of(0)}: there are {n} columns; the model reads {features.width} "
+        f"({features.width + 1} with the label), one token per line."
     )
 
 
 def _write(
     out: IO[Any],
     tagger: Tagger,
-    batch: list[tuple[Sentence, list[tuple[str, ...]]]],
+    block: Block,
+    rows: CodedRows,
     between: str | None,
     marginals: bool,
     n_best: int | None,
@@ -154,7 +139,6 @@ def _write(
 ) -> None:
     from chainfield.fitted.confidence import confidences
 
-    rows = [own for _, own in batch]
     several = tagger.n_best(rows, n_best) if n_best else None
     if as_json or marginals:
         sure = confidences(tagger, rows)
@@ -162,18 +146,19 @@ def _write(
     else:
         sure = None
         labels = tagger.predict(rows) if several is None else [found[0][0] for found in several]
-    for i, (sentence, own) in enumerate(batch):
+    for i, sentence in enumerate(block.sentences):
         if as_json:
             assert sure is not None
-            out.write(json.dumps(_described(own, sure[i], several[i] if several else None), ensure_ascii=False) + "\n")
+            found = _described(rows[i], sure[i], several[i] if several else None)
+            out.write(json.dumps(found, ensure_ascii=False) + "\n")
             continue
         end = sentence.newline
         out.writelines(line + end for line in sentence.leading)
         separator = between or ("\t" if "\t" in sentence.lines[0] or " " not in sentence.lines[0] else " ")
         if several is not None:
-            for rank, (found, probability) in enumerate(several[i]):
+            for rank, (best, probability) in enumerate(several[i]):
                 out.write(f"#{rank}:{probability:.6f}{end}")  # one cell: it cannot be taken for a row
-                out.writelines(f"{line}{separator}{y}{end}" for line, y in zip(sentence.lines, found, strict=True))
+                out.writelines(f"{line}{separator}{y}{end}" for line, y in zip(sentence.lines, best, strict=True))
                 out.write(end)
             continue
         if sure is not None:

@@ -49,7 +49,7 @@ def load_columns(data: str, dev: str | None, columns: dict[str, Any]) -> Trainin
 
 def load_sequences(data: str, dev: str | None) -> TrainingData:
     """Arrays: one label per sequence."""
-    from chainfield.data.arrays import load_arrays
+    from chainfield.data.array_corpus import load_arrays
 
     found = load_arrays(data)
     held_out = load_arrays(dev) if dev else None

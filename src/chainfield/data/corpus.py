@@ -1,18 +1,22 @@
-"""Corpus: a whole labelled column file in memory, its label column taken apart from the others."""
+"""Labelled sentences of column files: a whole corpus in memory, or a stream of what does not fit into it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import pairwise
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 from chainfield.errors import DataError
 
-from .coded import CodedRows
-from .columns import Sentence, read_columns
-from .grid import read_grid
+from .coded_rows import CodedRows, join_rows
+from .column_blocks import Block, read_blocks
 from .opening import Readable, source_name
+from .sentences import Sentence
+
+Labelled = tuple[tuple[tuple[str, ...], ...], tuple[str | None, ...]]
 
 
 @dataclass(frozen=True)
@@ -32,43 +36,48 @@ class Corpus:
         return f"Corpus({len(self.rows):,} sequences, {positions:,} positions, source={self.source!r})"
 
 
-def split_label(
-    sentence: Sentence, label_column: int = -1, unknown: str | None = None
-) -> tuple[tuple[tuple[str, ...], ...], tuple[str | None, ...]]:
-    """Take the label column out of a sentence's rows; labels equal to `unknown` become None."""
-    n_columns = len(sentence.rows[0])
-    where = f"{sentence.source}, line {sentence.line}"
+class LabelledRows(NamedTuple):
+    """Rows, and their labels as a column of their own (None: not known)."""
+
+    rows: CodedRows
+    labels: CodedRows
+
+    def label_lists(self) -> list[list[str | None]]:
+        """The labels of each sentence."""
+        names = self.labels.values[0]
+        return self.labels.ragged.cut([names[i] for i in self.labels.codes[0].tolist()])
+
+
+def take_labels(block: Block, label_column: int = -1, unknown: str | None = None) -> LabelledRows:
+    """Take the label column out of a block's rows; labels equal to `unknown` become None."""
+    rows, n_columns = block.rows, block.rows.n_columns
     if n_columns < 2:
-        raise DataError(f"{where}: there is only one column, so that nothing is left beside the label.")
+        raise DataError(f"{_place(block, 0)}: there is only one column, so that nothing is left beside the label.")
     if not -n_columns <= label_column < n_columns:
         raise DataError(
-            f"{where}: there is no column {label_column} to take labels from; "
+            f"{_place(block, 0)}: there is no column {label_column} to take labels from; "
             f"the {n_columns} columns are counted from 0, or from -1 backwards."
         )
-    at = label_column % n_columns
-    labels = tuple(row[at] for row in sentence.rows)
-    if "" in labels and unknown != "":
-        # The rows of a sentence stand on consecutive lines.
+    labels = rows.take([label_column % n_columns])
+    names = labels.values[0]
+    if "" in names and unknown != "":
+        row = int(np.argmax(labels.codes[0] == names.index("")))
         raise DataError(
-            f"{sentence.source}, line {sentence.line + labels.index('')}: the label is empty; "
+            f"{_place(block, row)}: the label is empty; "
             f"fill it in, or mark unknown labels with a sign and pass it as unknown=."
         )
-    rows = tuple(row[:at] + row[at + 1 :] for row in sentence.rows)
-    return rows, tuple(None if label == unknown else label for label in labels)
+    labels.values[0] = [None if name == unknown else name for name in names]
+    return LabelledRows(rows.without(label_column % n_columns), labels)
 
 
-def apart(coded: CodedRows, label_column: int, unknown: str | None) -> tuple[CodedRows, CodedRows] | None:
-    """Rows without the label column, and that column, unknown labels None; None if there is no such column or an empty
-    label: ``split_label`` has the words for both.
-    """
-    n = coded.n_columns
-    if n < 2 or not -n <= label_column < n:
-        return None
-    labels = coded.take([label_column % n])
-    if "" in labels.values[0] and unknown != "":
-        return None
-    labels.values[0] = [None if name == unknown else name for name in labels.values[0]]
-    return coded.take([c for c in range(n) if c != label_column % n]), labels
+def _place(block: Block, row: int) -> str:
+    return f"{block.source}, line {block.line_of(row)}"
+
+
+def split_label(sentence: Sentence, label_column: int = -1, unknown: str | None = None) -> Labelled:
+    """Take the label column out of a sentence's rows; labels equal to `unknown` become None."""
+    found = take_labels(Block.of([sentence], None), label_column, unknown)
+    return tuple(found.rows[0]), tuple(found.label_lists()[0])
 
 
 def load_corpus(
@@ -82,24 +91,66 @@ def load_corpus(
     docstart: Literal["skip", "keep"] = "skip",
 ) -> Corpus:
     """Read a labelled column file as a whole; `read_columns` explains the arguments."""
-    grid = read_grid(path, encoding, separator, comments, docstart == "skip") if docstart in ("skip", "keep") else None
-    if grid is not None:
-        coded, between = grid
-        parts = apart(coded, label_column, unknown)
-        if parts is not None:
-            names = parts[1].values[0]
-            flat = [names[i] for i in parts[1].codes[0].tolist()]
-            cut = [flat[a:b] for a, b in pairwise(coded.offsets.tolist())]
-            return Corpus(parts[0], cut, source_name(path), between)
-    rows_read: list[list[tuple[str, ...]]] = []
-    labels_read: list[list[str | None]] = []
-    found = separator
-    for sentence in read_columns(path, encoding=encoding, separator=separator, comments=comments, docstart=docstart):
-        if not rows_read and separator is None and "\t" in sentence.lines[0]:
-            found = "\t"
-        rows, labels = split_label(sentence, label_column, unknown)
-        rows_read.append(list(rows))
-        labels_read.append(list(labels))
-    if not rows_read:
-        raise DataError(f"{source_name(path)} holds no sentence; write one token a line, with its label beside it.")
-    return Corpus(rows_read, labels_read, source_name(path), found)
+    rows, labels = list[CodedRows](), list[list[str | None]]()
+    blocks = read_blocks(path, encoding=encoding, separator=separator, comments=comments, docstart=docstart)
+    for block in blocks:
+        found = take_labels(block, label_column, unknown)
+        rows.append(found.rows)
+        labels += found.label_lists()
+        separator = block.separator
+    if not rows:
+        raise DataError(f"{source_name(path)} holds no sentence; write one token per line, with its label beside it.")
+    return Corpus(join_rows(rows), labels, source_name(path), separator)
+
+
+@dataclass
+class CorpusStream:
+    """Column files, read as often as they are asked for: rows and labels of each sentence. Nothing is kept but the
+    numbers of what the blocks had, and what separates cells.
+    """
+
+    paths: tuple[Any, ...]
+    label_column: int = -1
+    unknown: str | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
+    n_sentences: int = field(default=0, init=False)
+    n_positions: int = field(default=0, init=False)
+    separator: str | None = field(default=None, init=False)
+
+    def __iter__(self) -> Iterator[Labelled]:
+        for path in self.paths:
+            for block in read_blocks(path, prompt=True, **self.reading):
+                found = take_labels(block, self.label_column, self.unknown)
+                yield from zip(map(tuple, found.rows), map(tuple, found.label_lists()), strict=True)
+
+    def blocks(self) -> Iterator[LabelledRows]:
+        """The same sentences, thousands at a time and much quicker: every distinct word is a string once per block."""
+        self.n_sentences = self.n_positions = 0
+        for path in self.paths:
+            for block in read_blocks(path, **self.reading):
+                self.n_sentences += len(block.rows)
+                self.n_positions += block.rows.ragged.n_positions
+                self.separator = block.separator
+                yield take_labels(block, self.label_column, self.unknown)
+        if not self.n_sentences:
+            names = " and ".join(map(source_name, self.paths)) or "The stream"
+            raise DataError(f"{names}: there is no sentence; write one token per line, with its label beside it.")
+
+
+def stream_corpus(
+    paths: Readable | Sequence[str | PathLike[str]],
+    *,
+    label_column: int = -1,
+    unknown: str | None = None,
+    encoding: str = "utf-8",
+    separator: str | None = None,
+    comments: bool = True,
+    docstart: Literal["skip", "keep"] = "skip",
+) -> CorpusStream:
+    """Rows and labels of each sentence of a column file, or of several (a list or tuple of paths), one after the other.
+
+    :func:`~chainfield.data.read_columns` explains the arguments.
+    """
+    several = tuple(paths) if isinstance(paths, list | tuple) else (paths,)
+    reading = {"encoding": encoding, "separator": separator, "comments": comments, "docstart": docstart}
+    return CorpusStream(several, label_column, unknown, reading)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from io import BufferedIOBase
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, BinaryIO, TypeGuard, cast
 
 from chainfield.errors import ConfigError, DataError
 
@@ -29,16 +29,8 @@ def open_text(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[It
     else; a byte order mark is skipped.
     Use it as `with open_text(path) as lines`.
     """
-    with open_runs(path, encoding) as runs:
+    with line_runs_of(path, encoding) as (_, runs):
         yield (line.removesuffix("\r") for run in runs for line in run)
-
-
-@contextmanager
-def open_runs(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[Iterator[list[str]]]:
-    """The same for runs of lines, as they are read; they keep the "\\r" of an end "\\r\\n"."""
-    decoder = _decoder(encoding)
-    with open_bytes(path) as read:
-        yield decoded_runs(read, decoder, source_name(path))
 
 
 @contextmanager
@@ -52,12 +44,6 @@ def open_bytes(path: str | PathLike[str]) -> Iterator[_Read]:
     _check_exists(path)
     with Path(path).open("rb") as file:
         yield _reader(file, source_name(path))
-
-
-def read_bytes(path: str | PathLike[str]) -> bytes:
-    """All of a file, decompressed."""
-    with open_bytes(path) as read:
-        return b"".join(iter(read, b""))
 
 
 def _check_exists(path: str | PathLike[str]) -> None:
@@ -75,15 +61,21 @@ def line_runs_of(readable: Readable, encoding: str = "utf-8") -> Iterator[tuple[
     """
     name = source_name(readable)
     if isinstance(readable, str | PathLike):
-        with open_runs(readable, encoding) as runs:
-            yield name, runs
+        decoder = _decoder(encoding)
+        with open_bytes(readable) as read:
+            yield name, _decoded_runs(read, decoder, name)
         return
     # Asking an open file for nothing tells whether it gives bytes or text.
-    read: Callable[[int], str | bytes] | None = getattr(readable, "read", None)
-    if read is not None and isinstance(read(0), bytes):
-        yield name, decoded_runs(lambda: cast(bytes, read(_CHUNK)), _decoder(encoding), name)
+    take: Callable[[int], str | bytes] | None = getattr(readable, "read", None)
+    if take is not None and isinstance(take(0), bytes):
+        yield name, _decoded_runs(lambda: cast(bytes, take(_CHUNK)), _decoder(encoding), name)
     else:
         yield name, ([line.removesuffix("\n")] for line in cast(Iterable[str], readable))
+
+
+def is_utf8_file(readable: Readable, encoding: str) -> TypeGuard[str | PathLike[str]]:
+    """Whether this is the name of a file of UTF-8, so that its bytes can be cut as they are."""
+    return isinstance(readable, str | PathLike) and encoding.lower() in ("utf-8", "utf8")
 
 
 def source_name(readable: Readable) -> str:
@@ -94,7 +86,7 @@ def source_name(readable: Readable) -> str:
     return name if isinstance(name, str) else "input"
 
 
-def decoded_runs(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> Iterator[list[str]]:
+def _decoded_runs(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> Iterator[list[str]]:
     """Split what `read` returns, chunk after chunk until it returns nothing, into lines."""
     ended = 0
     # The unfinished line is kept in parts: joining it at every chunk would be quadratic in its length.

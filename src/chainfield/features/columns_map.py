@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast, final
 import numpy as np
 
 from chainfield.arrays import Arrays, Int, Int32
-from chainfield.data.coded import CodedRows, encode_columns
+from chainfield.data.coded_rows import CodedRows, encode_columns
 from chainfield.errors import DataError
 
 from .batch import Batch, Sparse

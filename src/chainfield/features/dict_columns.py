@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Float, Int
-from chainfield.data.strings import Pieces, pieces_of
+from chainfield.data.string_table import Pieces, pieces_of
 
 # Groups of a few dicts cost more than walking over each.
 FEW = 8

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from chainfield.arrays import Arrays, Bool, Int, Int32
-from chainfield.data.coded import CodedRows
+from chainfield.data.coded_rows import CodedRows
 from chainfield.parallel import ordered_map
 
 from .program import Program

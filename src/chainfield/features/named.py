@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Arrays, Float, Int32
-from chainfield.data.strings import Pieces, StringTable, pieces_of
+from chainfield.data.string_table import Pieces, StringTable, pieces_of
 
 from .attributes import sequence_attributes
 from .batch import Batch, Sparse

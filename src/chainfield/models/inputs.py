@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.data.coded import CodedRows
+from chainfield.data.coded_rows import CodedRows
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.columns_map import TemplateFeatures
 from chainfield.features.map import FeatureMap, offsets_of

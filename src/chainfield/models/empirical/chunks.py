@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.data.coded import CodedRows
-from chainfield.data.stream import CorpusStream
+from chainfield.data.coded_rows import CodedRows
+from chainfield.data.corpus import CorpusStream
 from chainfield.errors import DataError
 from chainfield.models.inputs import len_of, shown
 

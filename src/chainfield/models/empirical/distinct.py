@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Int
-from chainfield.data.coded import CodedRows
+from chainfield.data.coded_rows import CodedRows
 from chainfield.tasks.labels import plain_label
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Bool, Float, Int
-from chainfield.data.coded import CodedRows
+from chainfield.data.coded_rows import CodedRows
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Sparse
 from chainfield.tasks.labels import plain_label

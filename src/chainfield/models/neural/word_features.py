@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Arrays, Int32
-from chainfield.data.coded import CodedRows, encode_columns
+from chainfield.data.coded_rows import CodedRows, encode_columns
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch, Tokens
 from chainfield.features.map import FeatureMap, offsets_of, pack_strings, unpack_strings

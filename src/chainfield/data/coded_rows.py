@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
 
-from chainfield.arrays import Int, Int32
+from chainfield.arrays import Int, Int32, Ragged, offsets_of
 
 Row = tuple[str, ...]
 
@@ -32,9 +32,18 @@ class CodedRows(Sequence[list[Row]]):
         """How many cells a row has."""
         return len(self.codes)
 
+    @property
+    def ragged(self) -> Ragged:
+        """The rows of each sequence."""
+        return Ragged(self.offsets)
+
     def take(self, columns: Sequence[int]) -> CodedRows:
         """Some of the columns."""
         return CodedRows(self.offsets, self.codes[list(columns)], [self.values[c] for c in columns])
+
+    def without(self, column: int) -> CodedRows:
+        """All columns but one."""
+        return self.take([c for c in range(self.n_columns) if c != column])
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -49,9 +58,9 @@ class CodedRows(Sequence[list[Row]]):
 
     def __iter__(self) -> Iterator[list[Row]]:
         for first in range(0, len(self), SEQUENCES):
-            bounds = self.offsets[first : first + SEQUENCES + 1].tolist()
-            rows = self._rows(bounds[0], bounds[-1])
-            yield from (rows[a - bounds[0] : b - bounds[0]] for a, b in pairwise(bounds))
+            last = min(first + SEQUENCES, len(self))
+            rows = self._rows(int(self.offsets[first]), int(self.offsets[last]))
+            yield from self.ragged.window(first, last).cut(rows)
 
     @overload
     def __getitem__(self, which: int) -> list[Row]: ...
@@ -66,20 +75,16 @@ class CodedRows(Sequence[list[Row]]):
         return self._rows(int(self.offsets[which % n]), int(self.offsets[which % n + 1]))
 
     def _chosen(self, sequences: Int) -> CodedRows:
-        lengths = np.diff(self.offsets)[sequences]
-        ends = np.cumsum(lengths)
-        positions = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
-            self.offsets[sequences] - (ends - lengths), lengths
-        )
         codes, values = [], []
-        for column, known in zip(self.codes[:, positions], self.values, strict=True):
+        chosen = self.codes[:, self.ragged.positions(sequences)]
+        for column, known in zip(chosen, self.values, strict=True):
             found, first, inverse = np.unique(column, return_index=True, return_inverse=True)
             order = np.argsort(first)
             rank = np.empty_like(order)
             rank[order] = np.arange(len(order))
             codes.append(rank[inverse].astype(np.int32))
             values.append([known[i] for i in found[order].tolist()])
-        return CodedRows(np.concatenate([[0], ends]).astype(np.int64), np.array(codes, np.int32), values)
+        return CodedRows(self.ragged.take(sequences).offsets, np.array(codes, np.int32), values)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -115,7 +120,24 @@ def encode_columns(columns: Sequence[Sequence[Any]], offsets: Int) -> CodedRows:
     """Columns of strings, coded."""
     codes, values = np.empty((len(columns), int(offsets[-1])), np.int32), []
     for row, column in zip(codes, columns, strict=True):
-        known: dict[Any, int] = {value: i for i, value in enumerate(dict.fromkeys(column))}
-        row[:] = np.fromiter(map(known.__getitem__, column), np.int32, len(column))
-        values.append(list(known))
+        own = list(dict.fromkeys(column))
+        row[:] = _numbers(column, own)
+        values.append(own)
     return CodedRows(offsets, codes, values)
+
+
+def join_rows(parts: Sequence[CodedRows]) -> CodedRows:
+    """Several runs of sequences, of the same columns, as one."""
+    codes, values = [], []
+    for c in range(parts[0].n_columns):
+        own = list(dict.fromkeys(chain.from_iterable(part.values[c] for part in parts)))
+        codes.append(np.concatenate([_numbers(part.values[c], own)[part.codes[c]] for part in parts]))
+        values.append(own)
+    offsets = offsets_of(np.concatenate([part.ragged.lengths for part in parts]))
+    return CodedRows(offsets, np.array(codes, np.int32).reshape(len(codes), int(offsets[-1])), values)
+
+
+def _numbers(column: Sequence[Any], values: Sequence[Any]) -> Int32:
+    """Which of some distinct values stand in a column."""
+    number = {value: i for i, value in enumerate(values)}
+    return np.fromiter(map(number.__getitem__, column), np.int32, len(column))

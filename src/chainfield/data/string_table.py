@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
-from chainfield.arrays import Bytes, Int, Int32
+from chainfield.arrays import Bytes, Int, Int32, Ragged, offsets_of
 from chainfield.kernels.layout import PADDING
 from chainfield.parallel import ordered_map
 
@@ -26,12 +25,6 @@ class Pieces:
 
     def __len__(self) -> int:
         return len(self.starts)
-
-    def decode(self, which: Iterable[int]) -> list[str]:
-        """Some pieces as strings."""
-        whole = self.buffer.tobytes()
-        starts, ends = self.starts, self.ends
-        return [whole[starts[i] : ends[i]].decode("utf-8", "surrogatepass") for i in which]
 
 
 def padded_buffer(whole: bytes) -> Bytes:
@@ -72,10 +65,15 @@ def _measured(columns: Sequence[Sequence[str]], prefixes: Sequence[str]) -> Piec
                 encoded = [(prefix + s).encode("utf-8", "surrogatepass") for s in column]
                 texts.append(b"".join(encoded))
                 lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-    ends = np.cumsum(np.concatenate(lengths)) if lengths else np.empty(0, np.int64)
-    starts = np.zeros_like(ends)
-    starts[1:] = ends[:-1]
-    return Pieces(padded_buffer(b"".join(texts)), starts, ends)
+    bounds = offsets_of(np.concatenate(lengths) if lengths else [])
+    return Pieces(padded_buffer(b"".join(texts)), bounds[:-1], bounds[1:])
+
+
+def decoded_pieces(whole: bytes, bounds: Ragged) -> list[str]:
+    """Strings that were laid end to end as UTF-8."""
+    if bounds.n_positions == len(whole) and whole.isascii():  # slicing text is cheaper than decoding pieces
+        return bounds.cut(whole.decode("ascii"))
+    return [piece.decode("utf-8", "surrogatepass") for piece in bounds.cut(whole)]
 
 
 class StringTable:
@@ -123,13 +121,8 @@ class StringTable:
 
     def strings(self) -> list[str]:
         """All texts, by number."""
-        first = self._first[: self._n + 1]
-        whole = self._pool[: first[-1]].tobytes()
-        bounds = first.tolist()
-        if whole.isascii():  # slicing text is cheaper than decoding pieces
-            text = whole.decode("ascii")
-            return [text[a:b] for a, b in pairwise(bounds)]
-        return [whole[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)]
+        bounds = Ragged(self._first[: self._n + 1])
+        return decoded_pieces(self._pool[: bounds.n_positions].tobytes(), bounds)
 
     def _grow(self, size: int) -> None:
         """Make room for as many texts again, and for one of this size."""
