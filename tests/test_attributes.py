@@ -1,6 +1,7 @@
 """Items as python-crfsuite takes them."""
 
 from collections import OrderedDict, UserDict
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,7 +12,6 @@ from chainfield.data.string_table import StringTable, pieces_of
 from chainfield.errors import DataError
 from chainfield.features import NamedFeatures
 from chainfield.features.attributes import attributes, sequence_attributes
-from chainfield.features.dict_columns import as_records
 
 # CRFsuite cuts names at a NUL character, being written in C; here it is a character like any other.
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=4)
@@ -100,8 +100,8 @@ def test_lists_of_strings_are_encoded_like_everything_else():
     assert first.encode([[["unknown", "c"]]]).sparse.indices.tolist() == [-1, 2]
 
 
-def test_dicts_are_encoded_column_by_column_like_one_by_one():
-    """Fast paths for dicts (values by key) give what the rules for single items give."""
+def test_dicts_are_encoded_like_other_mappings():
+    """What compiled code reads, where it is built, gives what the rules for single items give."""
     rng = np.random.default_rng(0)
     words = ["a", "b:c", "", "é", "long " * 5, "a:b", "x" * 16, "x" * 17]
 
@@ -116,8 +116,6 @@ def test_dicts_are_encoded_column_by_column_like_one_by_one():
 
     train = [[item() for _ in range(rng.integers(0, 5))] for _ in range(40)]
     test = [[item() for _ in range(4)] for _ in range(10)]
-    assert as_records([i for sequence in train for i in sequence]) is not None
-    assert as_records([i for sequence in test for i in sequence]) is not None
     dicts, pairs = NamedFeatures(), NamedFeatures()
 
     def plain(sequences):  # the same attributes in a form that is taken item by item
@@ -144,3 +142,31 @@ def test_a_table_of_strings_is_a_dict():
     assert table.strings() == list(known)
     assert len(StringTable()) == 0
     assert StringTable().find(pieces_of(["a"])).tolist() == [-1]
+
+
+def test_the_table_is_laid_out_as_documented():
+    """Slots filled in plain Python, as kernels/text/strings.py describes them."""
+    texts = list(dict.fromkeys("".join(Random(i).choices("ab:é中", k=i % 23)) for i in range(3000)))
+    table = StringTable(texts)
+    n, mask = len(texts), len(table._slots) - 1
+    slots = np.zeros(mask + 1, np.uint64)
+    for number, text in enumerate(texts):
+        encoded = text.encode()
+        assert table._pool[table._first[number] : table._first[number + 1]].tobytes() == encoded
+        hashed = plain_hash(encoded)
+        place = hashed & mask
+        while slots[place]:
+            place = (place + 1) & mask
+        slots[place] = hashed >> 32 << 32 | number + 1
+    assert len(table) == n
+    np.testing.assert_array_equal(table._slots, slots)
+
+
+def plain_hash(text):
+    whole = 2**64 - 1
+    state = len(text) * 0xC2B2AE3D27D4EB4F & whole
+    for at in range(0, len(text) // 8 * 8 + 1, 8):
+        state = (state ^ int.from_bytes(text[at : at + 8], "little")) * 0x9E3779B97F4A7C15 & whole
+        state ^= state >> 32
+    state = state * 0xC2B2AE3D27D4EB4F & whole
+    return state ^ state >> 32

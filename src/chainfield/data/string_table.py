@@ -83,12 +83,19 @@ class StringTable:
         self._n = 0
         self._pool = np.zeros(PADDING, np.uint8)
         self._first = np.zeros(2, np.int64)
-        self._table = np.zeros((2, 4), np.uint64)
+        self._slots = np.zeros(2, np.uint64)
         if strings:
             self.add(pieces_of(strings))
 
     def __len__(self) -> int:
         return self._n
+
+    def copy(self) -> StringTable:
+        """A table of the same texts that grows by itself."""
+        other = StringTable()
+        other._n = self._n
+        other._pool, other._first, other._slots = self._pool.copy(), self._first.copy(), self._slots.copy()
+        return other
 
     def add(self, pieces: Pieces) -> Int32:
         """The number of each piece; new texts get the next ones."""
@@ -98,7 +105,7 @@ class StringTable:
         at = 0
         while True:
             at, self._n = intern(
-                pieces.buffer, pieces.starts, pieces.ends, at, self._n, self._table, self._pool, self._first, numbers
+                pieces.buffer, pieces.starts, pieces.ends, at, self._n, self._slots, self._pool, self._first, numbers
             )
             if at == len(pieces):
                 return numbers
@@ -112,7 +119,7 @@ class StringTable:
 
         def part(bounds: slice) -> None:
             ends, out = pieces.ends[bounds], numbers[bounds]
-            look_up(pieces.buffer, pieces.starts[bounds], ends, self._table, self._pool, self._first, out)
+            look_up(pieces.buffer, pieces.starts[bounds], ends, self._slots, self._pool, self._first, out)
 
         parts = [slice(lo, lo + CHUNK) for lo in range(0, len(pieces), CHUNK)]
         for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
@@ -134,6 +141,6 @@ class StringTable:
         pool[:used] = self._pool[:used]
         first = np.zeros(room + 2, np.int64)
         first[: self._n + 1] = self._first[: self._n + 1]
-        table = np.zeros((1 << (3 * room // 2).bit_length(), 4), np.uint64)
-        rebuild(self._n, pool, first, table)
-        self._pool, self._first, self._table = pool, first, table
+        slots = np.zeros(1 << (3 * room // 2).bit_length(), np.uint64)
+        rebuild(self._n, pool, first, slots)
+        self._pool, self._first, self._slots = pool, first, slots

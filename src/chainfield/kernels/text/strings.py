@@ -1,7 +1,13 @@
 """A table of byte strings: numbers for texts, looked up in bulk by compiled code.
 
-Texts lie end to end in one buffer. Equal texts have equal numbers, in order of first appearance; a hash of 64 bits
-finds the place, and the bytes themselves decide.
+Three arrays, which hold no addresses, so that a file may hold them as they are:
+
+pool    uint8, all texts end to end in the order of their numbers, PADDING bytes behind them
+first   int64, text i is pool[first[i] : first[i + 1]]
+slots   uint64, a power of two of them, some empty: 0, or the upper half of a text's hash and, below it, its number + 1
+
+A text stands in the first empty slot from its hash (modulo the number of slots) on, in the order of the numbers. The
+hash (:func:`hash_text`) finds the slot, and the bytes themselves decide.
 """
 
 from __future__ import annotations
@@ -18,10 +24,10 @@ from chainfield.kernels.layout import PADDING
 from chainfield.kernels.vector import prefetch
 
 AHEAD = 64  # texts that are announced before they are looked up
-SHORT = 16  # bytes of a text that fit into the table itself
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _OTHER = np.uint64(0xC2B2AE3D27D4EB4F)
 _HALF = np.uint64(32)
+_NUMBER = np.uint64(0xFFFFFFFF)
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -51,7 +57,10 @@ def last_word(buffer: Any, at: int, n: int) -> Any:
 
 @inner
 def hash_text(buffer: Any, lo: int, hi: int) -> Any:
-    """A hash of 64 bits."""
+    """A hash of 64 bits: multiplications (modulo 2**64), and halves laid over each other.
+
+    It is part of the layout: tables in files were made with it.
+    """
     state = np.uint64(hi - lo) * _OTHER
     at = lo
     while at + 8 <= hi:
@@ -77,108 +86,121 @@ def same_text(a: Any, i: int, b: Any, j: int, n: int) -> bool:
 
 
 @inner
-def first_place(hashed: Any, table: Any) -> int:
+def first_place(hashed: Any, slots: Any) -> int:
     """Where the search for a text begins."""
-    return np.int64((hashed >> np.uint64(20)) & np.uint64(len(table) - 1))
+    return np.int64(hashed & np.uint64(len(slots) - 1))
 
 
 @inner
-def place_of(buffer: Any, lo: int, hi: int, hashed: Any, table: Any, pool: Any, first: Any) -> int:
-    """The place of a text in the table, or an empty one if it is not there.
+def next_place(place: int, slots: Any) -> int:
+    """Where it goes on."""
+    return (place + 1) & (len(slots) - 1)
 
-    A place holds four words: the text itself if it is short (16 bytes at most), else its hash and its beginning; its
-    length + 1 (0: empty); its number. So most texts are found with one access to memory.
-    """
-    n = hi - lo
-    size = np.uint64(n + 1)
-    a, b = head(buffer, lo, n, hashed)
-    mask = np.uint64(len(table) - 1)
-    place = first_place(hashed, table)
-    while table[place, 2] != 0:
-        alike = table[place, 0] == a and table[place, 1] == b and table[place, 2] == size
-        if alike and (n <= SHORT or same_text(buffer, lo, pool, first[np.int64(table[place, 3])], n)):
-            break
-        place = np.int64(np.uint64(place + 1) & mask)
+
+@inner
+def number_at(place: int, slots: Any) -> int:
+    """The number of the text at a place, -1 if it is empty."""
+    return np.int64(slots[place] & _NUMBER) - 1
+
+
+@inner
+def likely_place(hashed: Any, place: int, slots: Any) -> int:
+    """From this place on, the first that is empty or has the upper half of the hash."""
+    while slots[place] != 0 and (slots[place] ^ hashed) >> _HALF != 0:
+        place = next_place(place, slots)
     return place
 
 
 @inner
-def head(buffer: Any, lo: int, n: int, hashed: Any) -> Any:
-    """The first two words of a place."""
-    if n > SHORT:
-        return hashed, word(buffer, lo)
-    if n >= 8:
-        return word(buffer, lo), last_word(buffer, lo + 8, n - 8) if n < SHORT else word(buffer, lo + 8)
-    return last_word(buffer, lo, n), np.uint64(0)
+def place_of(buffer: Any, lo: int, hi: int, hashed: Any, place: int, slots: Any, pool: Any, first: Any) -> int:
+    """From this place on, that of a text, or an empty one if it is not there."""
+    while True:
+        place = likely_place(hashed, place, slots)
+        number = number_at(place, slots)
+        if number < 0:
+            return place
+        begin = first[number]
+        if first[number + 1] - begin == hi - lo and same_text(buffer, lo, pool, begin, hi - lo):
+            return place
+        place = next_place(place, slots)
 
 
 @inner
-def occupy(buffer: Any, lo: int, hi: int, hashed: Any, table: Any, place: int, number: int) -> None:
+def occupy(hashed: Any, slots: Any, place: int, number: int) -> None:
     """Put a text at an empty place."""
-    table[place, 0], table[place, 1] = head(buffer, lo, hi - lo, hashed)
-    table[place, 2] = np.uint64(hi - lo + 1)
-    table[place, 3] = np.uint64(number)
+    slots[place] = (hashed & ~_NUMBER) | np.uint64(number + 1)
 
 
 @inner
-def announce(buffer: Any, starts: Any, ends: Any, lo: int, table: Any, hashes: Any) -> int:
-    """Hash some texts from the one numbered lo on and ask for their places: waiting for memory one by one would cost
-    most of the time. Returns the end of the run."""
+def announce(
+    buffer: Any, starts: Any, ends: Any, lo: int, slots: Any, pool: Any, first: Any, hashes: Any, places: Any
+) -> int:
+    """Hash some texts from the one numbered lo on and find their likely places.
+
+    Each step asks for the memory that the next one reads, for all of these texts: waiting for it text by text would
+    cost most of the time. Returns the end of the run.
+    """
     hi = min(lo + len(hashes), len(starts))
-    for i in range(lo, hi):
-        hashes[i - lo] = hash_text(buffer, starts[i], ends[i])
-        prefetch(table, 4 * first_place(hashes[i - lo], table))
+    for i in range(hi - lo):
+        hashes[i] = hash_text(buffer, starts[lo + i], ends[lo + i])
+        places[i] = first_place(hashes[i], slots)
+        prefetch(slots, places[i])
+    for i in range(hi - lo):
+        places[i] = likely_place(hashes[i], places[i], slots)
+        prefetch(first, max(number_at(places[i], slots), 0))
+    for i in range(hi - lo):
+        prefetch(pool, first[max(number_at(places[i], slots), 0)])
     return hi
 
 
 @kernel
-def look_up(buffer: Any, starts: Any, ends: Any, table: Any, pool: Any, first: Any, out: Any) -> None:
+def look_up(buffer: Any, starts: Any, ends: Any, slots: Any, pool: Any, first: Any, out: Any) -> None:
     """The numbers of texts buffer[starts[i]:ends[i]], -1 for those that are not in the table."""
-    hashes = np.empty(AHEAD, np.uint64)
+    hashes, places = np.empty(AHEAD, np.uint64), np.empty(AHEAD, np.int64)
     lo = 0
     while lo < len(starts):
-        hi = announce(buffer, starts, ends, lo, table, hashes)
+        hi = announce(buffer, starts, ends, lo, slots, pool, first, hashes, places)
         for i in range(lo, hi):
-            place = place_of(buffer, starts[i], ends[i], hashes[i - lo], table, pool, first)
-            out[i] = np.int64(table[place, 3]) if table[place, 2] != 0 else -1
+            place = place_of(buffer, starts[i], ends[i], hashes[i - lo], places[i - lo], slots, pool, first)
+            out[i] = number_at(place, slots)
         lo = hi
 
 
 @kernel
 def intern(
-    buffer: Any, starts: Any, ends: Any, lo: int, n: int, table: Any, pool: Any, first: Any, out: Any
+    buffer: Any, starts: Any, ends: Any, lo: int, n: int, slots: Any, pool: Any, first: Any, out: Any
 ) -> tuple[int, int]:
     """The numbers of texts from the one numbered lo on; new ones are added behind the n known ones.
 
-    Stops where table, pool or first have no room left; returns how far it came, and the number of texts.
+    Stops where slots, pool or first have no room left; returns how far it came, and the number of texts.
     """
-    hashes = np.empty(AHEAD, np.uint64)
+    hashes, places = np.empty(AHEAD, np.uint64), np.empty(AHEAD, np.int64)
     while lo < len(starts):
-        hi = announce(buffer, starts, ends, lo, table, hashes)
+        hi = announce(buffer, starts, ends, lo, slots, pool, first, hashes, places)
         for i in range(lo, hi):
             size = ends[i] - starts[i]
-            hashed = hashes[i - lo]
-            place = place_of(buffer, starts[i], ends[i], hashed, table, pool, first)
-            if table[place, 2] == 0:
-                if 3 * (n + 1) > 2 * len(table) or n + 2 > len(first) or first[n] + size + PADDING > len(pool):
+            # What was empty may have been taken by a text of this run, so that the search goes on from there.
+            place = place_of(buffer, starts[i], ends[i], hashes[i - lo], places[i - lo], slots, pool, first)
+            if slots[place] == 0:
+                if 3 * (n + 1) > 2 * len(slots) or n + 2 > len(first) or first[n] + size + PADDING > len(pool):
                     return i, n
-                occupy(buffer, starts[i], ends[i], hashed, table, place, n)
+                occupy(hashes[i - lo], slots, place, n)
                 for k in range(size):
                     pool[first[n] + k] = buffer[starts[i] + k]
                 first[n + 1] = first[n] + size
                 n += 1
-            out[i] = np.int64(table[place, 3])
+            out[i] = number_at(place, slots)
         lo = hi
     return len(starts), n
 
 
 @kernel
-def rebuild(n: int, pool: Any, first: Any, table: Any) -> int:
-    """Fill an empty table with n texts; returns the number of one that occurs twice, or -1."""
+def rebuild(n: int, pool: Any, first: Any, slots: Any) -> int:
+    """Fill empty slots with n texts; returns the number of one that occurs twice, or -1."""
     for i in range(n):
         hashed = hash_text(pool, first[i], first[i + 1])
-        place = place_of(pool, first[i], first[i + 1], hashed, table, pool, first)
-        if table[place, 2] != 0:
+        place = place_of(pool, first[i], first[i + 1], hashed, first_place(hashed, slots), slots, pool, first)
+        if slots[place] != 0:
             return i
-        occupy(pool, first[i], first[i + 1], hashed, table, place, i)
+        occupy(hashed, slots, place, i)
     return -1
