@@ -9,13 +9,13 @@ from typing import Any, ClassVar, cast, final
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Int, Int32
+from chainfield.arrays import Arrays, Int, Int32, offsets_of
 from chainfield.data.coded_rows import CodedRows, encode_columns
 from chainfield.errors import DataError
 
 from .batch import Batch, Sparse
 from .keys import KeyTable, Texts
-from .map import FeatureMap, offsets_of, pack_strings, unpack_strings
+from .map import FeatureMap, pack_strings, unpack_strings
 from .program import compile_templates
 from .slot import Dialect
 from .template import TemplateSet, parse_template

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Int, Int32
+from chainfield.arrays import Arrays, Int32
 
 from .batch import Batch
 
@@ -52,11 +52,6 @@ class FeatureMap(ABC):
     @abstractmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> FeatureMap:
         """The inverse of :meth:`save`."""
-
-
-def offsets_of(lengths: Sequence[int]) -> Int:
-    """Where sequences of these lengths start, and the end."""
-    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
 
 
 def pack_strings(strings: Sequence[str]) -> Arrays:

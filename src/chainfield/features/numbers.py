@@ -8,11 +8,11 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Int32
+from chainfield.arrays import Arrays, Int32, offsets_of
 from chainfield.errors import DataError
 
 from .batch import Batch, Sparse, check_finite
-from .map import FeatureMap, offsets_of
+from .map import FeatureMap
 
 
 @final

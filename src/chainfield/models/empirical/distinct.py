@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Int
+from chainfield.arrays import Int, offsets_of
 from chainfield.data.coded_rows import CodedRows
 from chainfield.tasks.labels import plain_label
 
 
-def offsets_of(sequences: Sequence[Any]) -> Int:
+def sequence_offsets(sequences: Sequence[Any]) -> Int:
     """(S+1,) where sequences begin."""
     if isinstance(sequences, CodedRows):
         return sequences.offsets
-    lengths = np.fromiter(map(len, sequences), np.int64, len(sequences))
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return offsets_of([len(sequence) for sequence in sequences])
 
 
 def distinct_rows(sequences: Sequence[Any]) -> tuple[Sequence[Hashable], Int]:

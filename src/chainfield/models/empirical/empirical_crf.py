@@ -23,7 +23,7 @@ from chainfield.tasks import Tagging, ordered_labels
 from .chain import chain_of, counts_of
 from .chunks import Chunk, check_lengths, chunks_of
 from .counts import Counts
-from .distinct import label_sequences, offsets_of
+from .distinct import label_sequences, sequence_offsets
 from .tally import Tally
 from .union import unite_maps
 from .unseen import COUNTED
@@ -148,7 +148,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
         for chunk in chunks:
             check_lengths(chunk, at)
             at += len(chunk.sequences)
-            if features is None and offsets_of(chunk.targets)[-1]:
+            if features is None and sequence_offsets(chunk.targets)[-1]:
                 features = self._map(chunk.sequences)
             if features is not None:
                 tally = self._tally(features) if tally is None else tally

@@ -15,7 +15,7 @@ from chainfield.features.batch import Sparse
 from chainfield.tasks.labels import plain_label
 
 from .counts import MOST_LABELS, Counts, join_entries, join_label, paired, split_label
-from .distinct import distinct_labels, distinct_rows, offsets_of
+from .distinct import distinct_labels, distinct_rows, sequence_offsets
 from .forms import Forms, no_forms
 from .table import Table, empty_table, tabulate
 
@@ -44,7 +44,7 @@ class Tally:
 
     def add(self, sequences: Sequence[Any], targets: Sequence[Any], weights: Float | None = None) -> None:
         """Count some sequences; positions whose label is None (or a set of several) are left out."""
-        offsets = offsets_of(targets)
+        offsets = sequence_offsets(targets)
         if not offsets[-1]:
             return
         label = self._label_numbers(targets)
