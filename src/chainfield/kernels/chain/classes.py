@@ -13,6 +13,8 @@ import numpy as np
 
 from chainfield.kernels.jit import kernel
 
+from .logspace import absorb, arrive, clear, log_sum
+
 
 @kernel
 def class_sums(graph: Any, label_of: Any, node: Any, edge: Any, offsets: Any, best: bool, out: Any) -> None:
@@ -29,32 +31,12 @@ def class_sums(graph: Any, label_of: Any, node: Any, edge: Any, offsets: Any, be
         for k in range(n_states):
             alpha[k] = node[at, graph.row_of[k]] if n > 0 and graph.start[k] else -np.inf
         for t in range(1, n):
-            step = at + t if per_step else 0
+            arrive(graph, alpha, 0, edge, at + t if per_step else 0, top, mass)
             for k in range(n_states):
-                top[k] = -np.inf
-                mass[k] = 0.0
-            for e in range(len(graph.src)):
-                value = alpha[graph.src[e]] + edge[step, e]
-                k = graph.dst[e]
-                if value > top[k]:
-                    mass[k] = mass[k] * np.exp(top[k] - value) + 1.0 if mass[k] > 0.0 else 1.0
-                    top[k] = value
-                elif value != -np.inf:
-                    mass[k] += np.exp(value - top[k])
-            for k in range(n_states):
-                gathered = top[k] if best or not mass[k] > 1.0 else top[k] + np.log(mass[k])
-                alpha[k] = gathered + node[at + t, graph.row_of[k]] if mass[k] > 0.0 else -np.inf
-        for label in range(n_labels):
-            top[label] = -np.inf
-            mass[label] = 0.0
+                alpha[k] = (top[k] if best else log_sum(top, mass, k)) + node[at + t, graph.row_of[k]]
+        clear(top, mass, n_labels)
         for k in range(n_states):
             if graph.end[k]:
-                label = label_of[k]
-                value = alpha[k]
-                if value > top[label]:
-                    mass[label] = mass[label] * np.exp(top[label] - value) + 1.0 if mass[label] > 0.0 else 1.0
-                    top[label] = value
-                elif value != -np.inf:
-                    mass[label] += np.exp(value - top[label])
+                absorb(top, mass, label_of[k], alpha[k])
         for label in range(n_labels):
-            out[s, label] = top[label] if best or not mass[label] > 1.0 else top[label] + np.log(mass[label])
+            out[s, label] = top[label] if best else log_sum(top, mass, label)

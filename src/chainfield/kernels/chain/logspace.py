@@ -25,6 +25,40 @@ def log_add(a: float, b: float) -> float:
     return high + np.log1p(np.exp(low - high))
 
 
+@inner
+def clear(top: Any, mass: Any, n: int) -> None:
+    """Begin n sums: each is kept as mass · exp(top)."""
+    for k in range(n):
+        top[k] = -np.inf
+        mass[k] = 0.0
+
+
+@inner
+def absorb(top: Any, mass: Any, k: int, value: float) -> None:
+    """Add exp(value) to sum k; a NaN makes it NaN."""
+    if value > top[k]:
+        mass[k] = mass[k] * np.exp(top[k] - value) + 1.0 if mass[k] != 0.0 else 1.0
+        top[k] = value
+    elif value != -np.inf:
+        mass[k] += np.exp(value - top[k])
+
+
+@inner
+def log_sum(top: Any, mass: Any, k: int) -> float:
+    """The logarithm of sum k."""
+    if mass[k] == 0.0:
+        return -np.inf
+    return top[k] + np.log(mass[k]) if mass[k] != 1.0 else top[k]
+
+
+@inner
+def arrive(graph: Any, alpha: Any, o: int, edge: Any, step: int, top: Any, mass: Any) -> None:
+    """For every state, the sum over the edges into it of exp(alpha[o + source] + edge score)."""
+    clear(top, mass, len(graph.row_of))
+    for e in range(len(graph.src)):
+        absorb(top, mass, graph.dst[e], alpha[o + graph.src[e]] + edge[step, e])
+
+
 @maker
 def log_forward(graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: int, alpha: Any, gain: Any) -> float:
     """The same in log space: ``alpha`` (n, width) holds log alpha with log-sum 0, ``gain`` the log normalisers."""
@@ -40,22 +74,9 @@ def log_forward(graph: Any, node: Any, edge: Any, per_step: bool, at: int, n: in
             for k in range(n_states):
                 alpha[k] = node[at, graph.row_of[k]] if graph.start[k] else -np.inf
         else:
-            step = at + t if per_step else 0
+            arrive(graph, alpha, o - width, edge, at + t if per_step else 0, top, mass)
             for k in range(n_states):
-                top[k] = -np.inf
-                mass[k] = 0.0
-            for e in range(len(graph.src)):
-                value = alpha[o - width + graph.src[e]] + edge[step, e]
-                k = graph.dst[e]
-                if value > -np.inf:
-                    if value <= top[k]:
-                        mass[k] += np.exp(value - top[k])
-                    else:
-                        mass[k] = mass[k] * np.exp(top[k] - value) + 1.0
-                        top[k] = value
-            for k in range(n_states):
-                x = node[at + t, graph.row_of[k]]
-                alpha[o + k] = top[k] + np.log(mass[k]) + x if mass[k] > 0.0 else -np.inf
+                alpha[o + k] = log_sum(top, mass, k) + node[at + t, graph.row_of[k]]
         if t == n - 1:
             for k in range(n_states):
                 if not graph.end[k]:
