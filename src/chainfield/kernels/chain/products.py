@@ -24,13 +24,10 @@ from chainfield.kernels.jit import kernel, maker, part
 from chainfield.kernels.vector import (
     LANES,
     add,
-    exp,
     get,
-    highest,
     load,
     load_part,
     lowest,
-    maximum,
     minimum,
     mul,
     put,
@@ -41,9 +38,9 @@ from chainfield.kernels.vector import (
     where_positive,
 )
 
-from .bundles import exp_scalar, largest
+from .bundles import exp_scalar, padded
 from .complete import COMFORT
-from .sum import THIN
+from .sum import THIN, expose_row, shift_of
 
 
 @maker
@@ -72,9 +69,7 @@ def matrix(graph: Any, edges: Any) -> Any:
     The third answer: whether no score is so small that its exponential is lost.
     """
     n_states = len(graph.row_of)
-    shift = largest(edges, 0, len(edges))
-    if len(edges) == 0 or shift == -np.inf:
-        shift = 0.0
+    shift = shift_of(edges)
     found = np.zeros((n_states, n_states))
     whole = True
     for e in range(len(edges)):
@@ -109,45 +104,30 @@ def reachable(graph: Any, edges: Any, longest: int) -> Any:
 
 
 @part
-def emit_row(x: Any, at: int, n: int, out: Any) -> tuple[float, bool]:
-    """out = exp(x[at:at+n] - their largest); returns the largest, and whether all are finite. NaN: there is a NaN."""
-    last = n - n % LANES
-    left = n - last
-    tops = splat(-np.inf)
-    sums = splat(0.0)
-    for c in range(0, last, LANES):
-        values = load(x, at + c)
-        tops = maximum(values, tops)
-        sums = add(sums, values)
-    if left > 0:
-        tops = maximum(load_part(x, at + last, left, -np.inf), tops)
-        sums = add(sums, load_part(x, at + last, left, 0.0))
-    top = highest(tops)
+def emit_row(x: Any, at: int, n: int, emission: Any, e: int) -> tuple[float, bool]:
+    """emission[e:] = exp(x[at:at+n] - their largest); returns the largest, and whether all are finite.
+
+    NaN: there is a NaN, or no largest.
+    """
+    top, sums = expose_row(x, at, n, emission, e, splat(0.0))
     everything = total(sums)
-    if not (top > -np.inf and top < np.inf) or np.isnan(everything):
-        return np.nan, False
-    minus = splat(-top)
-    for c in range(0, last, LANES):
-        store(out, c, exp(add(load(x, at + c), minus)))
-    if left > 0:
-        store_part(out, last, left, exp(add(load_part(x, at + last, left, -np.inf), minus)))
-    return top, everything > -np.inf
+    return (np.nan if np.isnan(everything) else top), everything > -np.inf
 
 
 @part
-def product_row(acc: Any, emission: Any, n: int, lost: Any) -> tuple[float, float]:
-    """acc *= emission; returns the sum, and the smallest of those that are not lost (``lost`` is 0 there)."""
+def product_row(acc: Any, emission: Any, e: int, n: int, lost: Any) -> tuple[float, float]:
+    """acc *= emission[e:]; returns the sum, and the smallest of those that are not lost (``lost`` is 0 there)."""
     last = n - n % LANES
     left = n - last
     sums = splat(0.0)
     thinnest = splat(np.inf)
     for c in range(0, last, LANES):
-        values = mul(load(acc, c), load(emission, c))
+        values = mul(load(acc, c), load(emission, e + c))
         store(acc, c, values)
         sums = add(sums, values)
         thinnest = minimum(add(values, load(lost, c)), thinnest)
     if left > 0:
-        values = mul(load_part(acc, last, left, 0.0), load_part(emission, last, left, 0.0))
+        values = mul(load_part(acc, last, left, 0.0), load(emission, e + last))
         store_part(acc, last, left, values)
         sums = add(sums, values)
         thinnest = minimum(add(values, load_part(lost, last, left, np.inf)), thinnest)
@@ -166,8 +146,10 @@ def scale_row(row: Any, n: int, factor: float) -> None:
 
 
 @part
-def posterior_row(alpha: Any, beta: Any, emission: Any, n: int, gain: float, weight: float, d: Any, at: int) -> None:
-    """d[at:] += weight · alpha · beta; beta *= gain · emission, and 0 for states that no path visits."""
+def posterior_row(
+    alpha: Any, beta: Any, emission: Any, e: int, n: int, gain: float, weight: float, d: Any, at: int
+) -> None:
+    """d[at:] += weight · alpha · beta; beta *= gain · emission[e:], and 0 for states that no path visits."""
     last = n - n % LANES
     left = n - last
     many = splat(weight)
@@ -176,14 +158,13 @@ def posterior_row(alpha: Any, beta: Any, emission: Any, n: int, gain: float, wei
         a = load(alpha, c)
         b = load(beta, c)
         store(d, at + c, add(load(d, at + c), mul(mul(a, b), many)))
-        store(beta, c, where_positive(a, mul(mul(b, scale), load(emission, c))))
+        store(beta, c, where_positive(a, mul(mul(b, scale), load(emission, e + c))))
     if left > 0:
         a = load_part(alpha, last, left, 0.0)
         b = load_part(beta, last, left, 0.0)
         before = load_part(d, at + last, left, 0.0)
         store_part(d, at + last, left, add(before, mul(mul(a, b), many)))
-        e = load_part(emission, last, left, 0.0)
-        store_part(beta, last, left, where_positive(a, mul(mul(b, scale), e)))
+        store_part(beta, last, left, where_positive(a, mul(mul(b, scale), load(emission, e + last))))
 
 
 @kernel
@@ -208,7 +189,8 @@ def sum_by_products(
     lost = reachable(graph, edges, longest)
     complete = graph.complete and weights.min() > 0.0
     alpha = np.empty((n_positions, n_states))
-    emission = np.empty((n_positions, n_states))
+    row_width = padded(n_states)
+    emission = np.empty(n_positions * row_width)
     gain = np.ones(n_positions)
     nodes = node.ravel()
     gone = np.empty(n_states)
@@ -225,7 +207,7 @@ def sum_by_products(
             s = order[r]
             p = first[t] + r
             x = offsets[s] + t
-            top, clean = emit_row(nodes, x * n_states, n_states, emission[p])
+            top, clean = emit_row(nodes, x * n_states, n_states, emission, p * row_width)
             end = t == offsets[s + 1] - offsets[s] - 1
             pattern = lost[min(t, len(lost) - 1)]
             if end or not clean:
@@ -235,7 +217,7 @@ def sum_by_products(
                         alpha[p, k] = 0.0
                     gone[k] = np.inf if out or not node[x, k] > -np.inf else pattern[k]
                 pattern = gone
-            z, thinnest = product_row(alpha[p], emission[p], n_states, pattern)
+            z, thinnest = product_row(alpha[p], emission, p * row_width, n_states, pattern)
             # What -inf cuts off further along is known only where every state follows every state.
             if not (thinnest >= THIN and z > 0.0 and (clean or complete)):
                 log_z[s] = np.nan
@@ -263,8 +245,8 @@ def sum_by_products(
                 continue  # what follows it stays 0
             if r >= ongoing:
                 beta[r, :] = 1.0
-            at = (offsets[s] + t) * n_states
-            posterior_row(alpha[p], beta[r], emission[p], n_states, gain[p], weight[s], d_nodes, at)
+            at, e = (offsets[s] + t) * n_states, p * row_width
+            posterior_row(alpha[p], beta[r], emission, e, n_states, gain[p], weight[s], d_nodes, at)
             if t > 0:
                 after[first[t - 1] + r, :] = beta[r]
     for t in range(longest):

@@ -93,14 +93,46 @@ def make_work(graph: Any, n_rows: int, longest: int, posteriors: bool) -> Any:
     )
 
 
+@inner
+def shift_of(edges: Any) -> float:
+    """What edge scores shared by all positions are shifted by: the largest, if there is one."""
+    shift = largest(edges, 0, len(edges))
+    return 0.0 if shift == -np.inf else shift
+
+
 @part
 def prepare_edges(graph: Any, edges: Any, work: Any) -> float:
     """Edge scores shared by all positions, into both layouts; returns their shift."""
-    shift = largest(edges, 0, len(edges))
-    if len(edges) == 0 or shift == -np.inf:
-        shift = 0.0
+    shift = shift_of(edges)
     spread(graph, edges, np.int64(0), shift, 0.0, np.bool_(False), work.weights, work.back)
     return shift
+
+
+@inner
+def expose_row(x: Any, at: int, n: int, emission: Any, e: int, sums: Any) -> Any:
+    """emission[e:] = exp(x[at:at+n] - their largest), zeros behind them up to a whole vector.
+
+    Returns the largest (NaN if it is not finite), and ``sums`` with all of x added: not finite if anything is not.
+    """
+    last = n - n % LANES
+    left = n - last
+    tops = splat(-np.inf)
+    for c in range(0, last, LANES):
+        values = load(x, at + c)
+        tops = maximum(values, tops)
+        sums = add(sums, values)
+    if left > 0:
+        tops = maximum(load_part(x, at + last, left, -np.inf), tops)
+        sums = add(sums, load_part(x, at + last, left, 0.0))
+    top = highest(tops)
+    if not (top > -np.inf and top < np.inf):
+        return np.nan, sums
+    minus = splat(-top)
+    for c in range(0, last, LANES):
+        store(emission, e + c, exp(add(load(x, at + c), minus)))
+    if left > 0:
+        store(emission, e + last, exp(add(load_part(x, at + last, left, -np.inf), minus)))
+    return top, sums
 
 
 @part
@@ -110,30 +142,13 @@ def expose(nodes: Any, stride: int, n_rows: int, at: int, n: int, emission: Any)
     A pass of its own: nothing here waits for the recursion. NaN as the sum: there is a NaN, or a row of -inf.
     """
     row_width = padded(n_rows)
-    last = n_rows - n_rows % LANES
-    left = n_rows - last
     shifts = 0.0
     lost = 0.0  # Kahan's compensation: a million steps add up without losing digits
     sums = splat(0.0)  # of everything: not finite if anything is not
     for t in range(n):
-        x = (at + t) * stride
-        e = t * row_width
-        tops = splat(-np.inf)
-        for c in range(0, last, LANES):
-            values = load(nodes, x + c)
-            tops = maximum(values, tops)
-            sums = add(sums, values)
-        if left > 0:
-            tops = maximum(load_part(nodes, x + last, left, -np.inf), tops)
-            sums = add(sums, load_part(nodes, x + last, left, 0.0))
-        top = highest(tops)
-        if not (top > -np.inf and top < np.inf):
+        top, sums = expose_row(nodes, (at + t) * stride, n_rows, emission, t * row_width, sums)
+        if np.isnan(top):
             return np.nan, False
-        minus = splat(-top)
-        for c in range(0, last, LANES):
-            store(emission, e + c, exp(add(load(nodes, x + c), minus)))
-        if left > 0:
-            store(emission, e + last, exp(add(load_part(nodes, x + last, left, -np.inf), minus)))
         term = top - lost
         grown = shifts + term
         lost = (grown - shifts) - term
