@@ -49,6 +49,10 @@ class DivergenceError(ChainfieldError, ArithmeticError):
     """Training ran away: the objective or the parameters stopped being finite."""
 
 
+class KernelError(ChainfieldError, ImportError):
+    """The compiled kernels cannot be used here, and neither can the compiler."""
+
+
 class DataWarning(UserWarning):
     """Data that can be used, but probably not as its owner meant it."""
 

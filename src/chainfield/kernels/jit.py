@@ -1,49 +1,35 @@
-"""The one decorator behind every kernel."""
+"""The decorators behind every kernel.
+
+Kernels are compiled when the library is built, into ``chainfield._native``. Where that module is missing, or with
+``CHAINFIELD_JIT=1``, Numba compiles them when they are first used. Only then is Numba imported.
+"""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
-from numba import njit
-from numba.core import event
+from . import native
 
 # -inf is this library's zero, so the flags that let the compiler assume that there are no infinities (ninf)
 # and no NaN (nnan) are out of the question. What remains is harmless: fused multiply-add, no signed zeros.
-FAST = {"contract", "nsz"}
+_OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz"}, "error_model": "numpy"}
 
-
-class _Notice(event.Listener):  # type: ignore[misc]
-    """Tells a person at a terminal why the first use takes a while."""
-
-    said = False
-
-    def on_start(self, event: Any) -> None:
-        name = event.data["dispatcher"].py_func.__module__ or ""
-        if not self.said and name.startswith("chainfield.") and sys.stderr.isatty():
-            self.said = True
-            print("chainfield: compiling, once (about half a minute; the result is kept on disk) …", file=sys.stderr)
-
-    def on_end(self, event: Any) -> None:
-        """Nothing more to say."""
-
-
-event.register("numba:compile", _Notice())
+NATIVE = native.load()
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function that is called from Python: cached on disk, GIL released."""
-    options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
-    try:
-        return njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder can be written: compile for this process alone
-        return njit(**options)(function)
+    """A function that is called from Python: its annotations declare what it takes; the GIL is released."""
+    if NATIVE is not None:
+        return NATIVE.kernels[f"{function.__module__}.{function.__name__}"]
+    from .dispatcher import Kernel
+
+    return Kernel(function, targetoptions={"nopython": True, **_OPTIONS})
 
 
 def part(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function that kernels call once a sequence or less: it stays a function, and is compiled once."""
-    return njit(nogil=True, fastmath=FAST, error_model="numpy", _nrt=False)(function)
+    return _helper(function, _nrt=False)
 
 
 def inner(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -51,7 +37,7 @@ def inner(function: Callable[..., Any]) -> Callable[..., Any]:
 
     It becomes part of its caller: a call would copy every field of every array of a graph, a kilobyte, to the stack.
     """
-    return njit(nogil=True, fastmath=FAST, error_model="numpy", _nrt=False, forceinline=True)(function)
+    return _helper(function, _nrt=False, forceinline=True)
 
 
 def maker(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,4 +47,12 @@ def maker(function: Callable[..., Any]) -> Callable[..., Any]:
     of loops that would be more than the work itself. So parts and inner functions go through arrays element by element,
     and neither make nor return them (the compiler refuses it).
     """
-    return njit(nogil=True, fastmath=FAST, error_model="numpy", _nrt=True)(function)
+    return _helper(function, _nrt=True)
+
+
+def _helper(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    if NATIVE is not None:
+        return function  # it is a part of the kernels that call it
+    from .dispatcher import helper
+
+    return helper(function, {**_OPTIONS, **options})

@@ -13,11 +13,7 @@ from collections.abc import Callable
 from functools import partial, update_wrapper
 from typing import Any
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
-
+from .compiler import cgutils, intrinsic, ir, models, register_model, types
 from .jit import inner
 from .layout import LANES as LANES
 

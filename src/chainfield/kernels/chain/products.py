@@ -48,7 +48,6 @@ def by_length(offsets: Any) -> Any:
     """Sequences that have a position, longest first; how many run at each step; where each step's positions begin."""
     n_sequences = len(offsets) - 1
     lengths = offsets[1:] - offsets[:-1]
-    order = np.argsort(-lengths, kind="mergesort")
     longest = 0
     for s in range(n_sequences):
         longest = max(longest, lengths[s])
@@ -59,6 +58,11 @@ def by_length(offsets: Any) -> Any:
     first = np.zeros(longest + 1, np.int64)
     for t in range(longest):
         first[t + 1] = first[t] + running[t]
+    order = np.empty(n_sequences, np.int64)
+    place = running.copy()  # how many sequences are longer
+    for s in range(n_sequences):
+        order[place[lengths[s]]] = s
+        place[lengths[s]] += 1
     return order, running, first
 
 

@@ -15,10 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
+from chainfield.kernels.compiler import intrinsic, ir, types
 from chainfield.kernels.jit import inner, kernel
 from chainfield.kernels.layout import PADDING
 from chainfield.kernels.vector import prefetch

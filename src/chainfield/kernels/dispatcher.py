@@ -1,0 +1,105 @@
+"""Kernels compiled by Numba when they are first used, and kept on disk: the way without an extension."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.registry import CPUDispatcher
+from numba.np.numpy_support import from_dtype
+
+from .clock import compiling
+from .declare import Group, Numbers, Scalar, Version, versions
+from .source import stamp
+
+_SCALARS = {int: types.int64, float: types.float64, bool: types.boolean}
+
+
+def numba_type(argument: Numbers | Scalar | Group) -> Any:
+    """A declared argument as Numba names it."""
+    if isinstance(argument, Numbers):
+        return types.Array(from_dtype(np.dtype(argument.code)), argument.rank, "C", readonly=not argument.written)
+    if isinstance(argument, Scalar):
+        return _SCALARS[argument.kind]
+    return types.BaseTuple.from_types([numba_type(member) for member in argument.members], argument.cls)
+
+
+def _stamped(locator: Any) -> Any:
+    """A place for compiled code on disk that is given up when any source of the kernels changes.
+
+    Numba itself looks at the file of the outermost function only: a change of what it calls would go unnoticed.
+    """
+    return type(locator.__name__, (locator,), {"get_source_stamp": lambda self: stamp()})
+
+
+class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = [_stamped(locator) for locator in CompileResultCacheImpl._locator_classes]  # noqa: RUF012
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    _impl_class = _CacheImpl
+
+
+class _Notice(event.Listener):  # type: ignore[misc]
+    """Tells why the first use takes a while: one line, wherever standard error goes."""
+
+    said = False
+
+    def on_start(self, event: Any) -> None:
+        if not self.said and isinstance(event.data["dispatcher"], Kernel):
+            self.said = True
+            print("chainfield: compiling, once (about a minute; the result is kept on disk) …", file=sys.stderr)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing more to say."""
+
+
+event.register("numba:compile", _Notice())
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A kernel that takes what it declares, and nothing else: as the one that is compiled ahead of time."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        try:
+            self._cache = _Cache(self.py_func)
+        except RuntimeError:  # no folder can be written: compile for this process alone
+            pass
+
+    @cached_property
+    def versions(self) -> list[Version]:
+        """One, or one for each kind of real numbers."""
+        return versions(self.py_func)
+
+    def __call__(self, *args: Any) -> Any:
+        for version in self.versions:
+            try:
+                bound = version.bind(args)
+            except TypeError:
+                continue
+            return super().__call__(*bound)
+        raise TypeError(
+            f"The kernel {self.py_func.__name__} was not declared for these arguments; this is a mistake in chainfield."
+        )
+
+    def compile(self, signature: Any) -> Any:
+        """As Numba does, while the clock stands still."""
+        with compiling():
+            return super().compile(signature)
+
+    def compile_all(self) -> None:
+        """Every version, from the disk if it is there."""
+        for version in self.versions:
+            self.compile(tuple(numba_type(argument) for argument in version.arguments))
+
+
+def helper(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
+    """A function that only kernels call: it gets no entries for Python and C."""
+    return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
