@@ -23,11 +23,12 @@ ALLOWED: dict[str, str] = {
     "memory": "errors",
     "parallel": "errors",
     "spans": "errors",
-    "kernels": "arrays",
+    "kernels": "errors arrays",
     "kernels.chain": "kernels",
     "kernels.text": "kernels",
     "kernels.counting": "kernels",
     "kernels.train": "kernels kernels.chain",
+    "native": "kernels",
     "data": "errors arrays parallel kernels kernels.text",
     "metrics": "errors arrays spans",
     "states": "errors arrays spans kernels",
@@ -58,8 +59,8 @@ ALLOWED: dict[str, str] = {
     "models.neural": "errors arrays settings memory parallel kernels kernels.text data states potentials features "
     "inference scorers objectives tasks problem trainers fitted files torch models",
     "audio": "errors arrays",
-    "commands": "errors arrays settings parallel spans data metrics features trainers fitted inspection files models "
-    "models.empirical models.neural",
+    "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
+    "models models.empirical models.neural",
 }
 # Written in C.
 COMPILED = {"_native"}

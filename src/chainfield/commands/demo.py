@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import cast
@@ -35,18 +34,19 @@ def demo(output: Path | None) -> None:
     with as_file(folder / "snips.train.conll.xz") as train_file, as_file(folder / "snips.test.conll.xz") as test_file:
         training, test = load_corpus(train_file), load_corpus(test_file)
     out.print(f"[bold]1. Train[/bold] a conditional random field on {len(training.rows):,} utterances.")
+    from chainfield.kernels.clock import working_time
     from chainfield.metrics import evaluate
     from chainfield.models import LinearCRF
 
     from .progress import Reporter
 
     crf = LinearCRF(scheme="bio")
-    started = time.perf_counter()
+    started = working_time()
     with Reporter(quiet=not sys.stderr.isatty(), log=None) as watch:
         crf.fit(training.rows, training.labels, callback=watch)
     out.print(
         f"   {crf.tagger_.features.n_features:,} features, {crf.tagger_.n_weights:,} weights, "
-        f"{crf.n_iter_} iterations, {time.perf_counter() - started:.1f} s: {crf.stop_reason_}."
+        f"{crf.n_iter_} iterations, {working_time() - started:.1f} s: {crf.stop_reason_}."
     )
     out.print(f"\n[bold]2. Evaluate[/bold] on {len(test.rows)} utterances it has never seen.")
     show_report(evaluate(cast("list[list[str]]", test.labels), crf.predict(test.rows)), printer=out)

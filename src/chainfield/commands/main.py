@@ -16,7 +16,8 @@ from chainfield.errors import ChainfieldError
 
 READER = "chainfield-reader"  # the thread that reads ahead
 # Command → module that defines it, in the order in which help lists them.
-COMMANDS = {name: f"chainfield.commands.{name}" for name in ("demo", "train", "tag", "classify", "evaluate", "show")}
+NAMES = ("demo", "train", "tag", "classify", "evaluate", "show", "compile")
+COMMANDS = {name: f"chainfield.commands.{name}" for name in NAMES}
 
 
 class Lazy(click.Group):
@@ -34,9 +35,20 @@ class Lazy(click.Group):
         return command
 
 
+def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        click.echo(f"chainfield, version {chainfield.__version__}")
+        if ctx.params.get("verbose"):
+            from chainfield.kernels.jit import way
+
+            click.echo(way())
+        ctx.exit()
+
+
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(chainfield.__version__, prog_name="chainfield")
-def group() -> None:
+@click.option("--verbose", is_flag=True, is_eager=True, help="With --version: tell how kernels run as well.")
+@click.option("--version", is_flag=True, expose_value=False, callback=_version, help="Show the version and exit.")
+def group(verbose: bool) -> None:
     """Train and use taggers on column files: conditional random fields, fast and exact.
 
     Start with: chainfield demo

@@ -27,19 +27,12 @@ class _Absent:
         return (_Base,)
 
 
-cgutils: Any
-intrinsic: Any
-ir: Any
-models: Any
-register_model: Any
-types: Any
-
 if NATIVE is None:
-    from llvmlite import ir as ir
-    from numba import types as types
-    from numba.core import cgutils as cgutils
-    from numba.extending import intrinsic as intrinsic
-    from numba.extending import models as models
-    from numba.extending import register_model as register_model
+    from llvmlite import ir
+    from numba import types
+    from numba.core import cgutils
+    from numba.extending import intrinsic, models, register_model
 else:
     cgutils = intrinsic = ir = models = register_model = types = _Absent()
+
+__all__ = ["cgutils", "intrinsic", "ir", "models", "register_model", "types"]

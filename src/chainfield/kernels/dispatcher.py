@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -68,17 +71,21 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        try:
+        with suppress(RuntimeError):  # no folder can be written: compile for this process alone
             self._cache = _Cache(self.py_func)
-        except RuntimeError:  # no folder can be written: compile for this process alone
-            pass
 
     @cached_property
     def versions(self) -> list[Version]:
         """One, or one for each kind of real numbers."""
         return versions(self.py_func)
 
+    @property
+    def folder(self) -> str | None:
+        """Where compiled code is kept; None: nowhere."""
+        return self._cache.cache_path
+
     def __call__(self, *args: Any) -> Any:
+        """Call the version that fits."""
         for version in self.versions:
             try:
                 bound = version.bind(args)
@@ -98,6 +105,18 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
         """Every version, from the disk if it is there."""
         for version in self.versions:
             self.compile(tuple(numba_type(argument) for argument in version.arguments))
+
+
+def all_kernels() -> dict[str, Kernel]:
+    """Every kernel of the library, by module and name."""
+    import chainfield.kernels as package
+
+    found = {}
+    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        for name, value in vars(import_module(info.name)).items():
+            if isinstance(value, Kernel) and value.py_func.__module__ == info.name:
+                found[f"{info.name}.{name}"] = value
+    return dict(sorted(found.items()))
 
 
 def helper(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:

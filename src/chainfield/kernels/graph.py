@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from chainfield.arrays import Bool, Int32
+from .declare import Bool, Int32
 
 
 class Graph(NamedTuple):

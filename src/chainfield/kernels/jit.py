@@ -18,6 +18,15 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz"}, "err
 NATIVE = native.load()
 
 
+def way() -> str:
+    """How kernels run in this process, in one sentence."""
+    if NATIVE is not None:
+        return f"Kernels were compiled when chainfield was built, for {NATIVE.level} processors."
+    from numba import __version__
+
+    return f"Kernels are compiled for this processor when they are first used, by Numba {__version__}."
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called from Python: its annotations declare what it takes; the GIL is released."""
     if NATIVE is not None:

@@ -55,7 +55,7 @@ def load() -> Native | None:
 
 def _of(module: Any) -> Native:
     """The best level of an extension that fits these sources and this processor."""
-    if module.STAMP != stamp():
+    if stamp() != module.STAMP:
         raise KernelError("The compiled kernels belong to other sources than these; install chainfield again.")
     supported = module.supported()
     asked = os.environ.get("CHAINFIELD_LEVEL") or (supported[-1] if supported else "")

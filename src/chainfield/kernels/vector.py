@@ -47,6 +47,11 @@ def _plain(array: Any) -> bool:
     return isinstance(array, types.Array) and array.layout == "C"
 
 
+def _written(array: Any) -> bool:
+    """Whether an array type may be written: kernels declare which arguments are."""
+    return _plain(array) and array.mutable
+
+
 def _stored(signature: Any) -> tuple[Any, str, int]:
     """How the lanes lie in an array: their LLVM vector, its name in intrinsics, and the bytes of one."""
     if signature.args[0].dtype == types.float32:
@@ -80,7 +85,7 @@ def load(typing: Any, array: Any, offset: Any) -> Any:
 def store(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write eight elements to an array, from ``offset`` on."""
 
-    if not _floats(array):
+    if not (_floats(array) and _written(array)):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -157,7 +162,7 @@ def divide(builder: Any, a: Any, b: Any) -> Any:
 def _fma(builder: Any, a: Any, b: Any, c: Any) -> Any:
     """``a * b + c``, rounded once."""
     kind = ir.FunctionType(_VECTOR, [_VECTOR] * 3)
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{LANES}f64"), [a, b, c])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f64"), [a, b, c])
 
 
 def _larger(builder: Any, a: Any, b: Any) -> Any:
@@ -262,7 +267,7 @@ def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> An
 def store_part(typing: Any, array: Any, offset: Any, count: Any, value: Any) -> Any:
     """Write the first ``count`` lanes, and nothing behind them."""
 
-    if not _floats(array):
+    if not (_floats(array) and _written(array)):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -310,7 +315,7 @@ def get(typing: Any, array: Any, offset: Any) -> Any:
 def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write one element, without the check for negative indices."""
 
-    if not _plain(array):
+    if not _written(array):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

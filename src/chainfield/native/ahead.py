@@ -11,12 +11,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.caching import NullCache
 from numba.core.codegen import AOTCodeLibrary, AOTCPUCodegen
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from chainfield.kernels.declare import Version
-from chainfield.kernels.dispatcher import Kernel, numba_type
+from chainfield.kernels.dispatcher import Kernel, all_kernels, numba_type
 
 _SLOT = ir.IntType(64)
 _SCALARS = {types.int64: "l", types.float64: "d", types.boolean: "?"}
@@ -56,14 +57,23 @@ class Compiled:
     n_slots: int
 
 
+def prepare() -> None:
+    """Let the compiler learn what it knows of Python: once, before processes that compile are forked."""
+    cpu_target.target_context.refresh()
+    cpu_target.typing_context.refresh()
+
+
 def aim(cpu: str) -> None:
     """Compile from now on for a processor as LLVM names it, "" for what every processor of the platform has."""
+    prepare()
     context = cpu_target.target_context
-    context.refresh()
     context.aot_mode = True
     context._internal_codegen = _Codegen("chainfield", cpu_name=cpu)
     # A function object stands for compiled code, each its own: nothing is ever called by it.
     context.get_executable = lambda library, description, environment: [].append
+    for kernel in all_kernels().values():
+        kernel._cache = NullCache()
+        kernel.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
     # Errors carry no path of the machine that compiled them.
     context.call_conv.build_excinfo_struct = lambda error, arguments, place, name: (error, arguments, None)
 
@@ -71,7 +81,6 @@ def aim(cpu: str) -> None:
 @global_compiler_lock  # type: ignore[untyped-decorator]
 def compile_kernel(kernel: Kernel, version: Version, symbol: str) -> Compiled:
     """Compile one version; ``symbol`` is the name of its entry in the object file."""
-    kernel.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
     compiled = kernel._compiler.compile(tuple(numba_type(argument) for argument in version.arguments), None)
     library = compiled.library
     context = cpu_target.target_context
@@ -82,7 +91,7 @@ def compile_kernel(kernel: Kernel, version: Version, symbol: str) -> Compiled:
 
 
 def _entry(library: Any, kind: Any, name: str, symbol: str) -> Any:
-    """A function (slots, result, failure) → status that calls the kernel with the numbers and addresses in the slots."""
+    """A function (slots, result, failure) → status that calls the kernel with what the slots hold."""
     module = library.create_ir_module(symbol)
     kernel = ir.Function(module, kind, name)
     to_result, to_failure = kind.args[:2]

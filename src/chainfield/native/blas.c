@@ -1,6 +1,7 @@
 /* Matrix products of kernels: SciPy's BLAS, looked up at the first product; plain loops where SciPy is not installed. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <string.h>
 
 typedef void (*Product)(char *, char *, int *, int *, int *, const void *, const void *, int *, const void *, int *,
                         const void *, void *, int *);
@@ -10,7 +11,10 @@ static Product find(const char *name)
     PyObject *module = PyImport_ImportModule("scipy.linalg.cython_blas");
     PyObject *table = module == NULL ? NULL : PyObject_GetAttrString(module, "__pyx_capi__");
     PyObject *capsule = table == NULL ? NULL : PyMapping_GetItemString(table, name);
-    Product product = capsule == NULL ? NULL : (Product) PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
+    const char *signature = capsule == NULL ? NULL : PyCapsule_GetName(capsule);
+    Product product = NULL;
+    if (signature != NULL && strncmp(signature, "void (char *, char *, int *, int *, int *", 41) == 0) /* not 64-bit */
+        product = (Product) PyCapsule_GetPointer(capsule, signature);
     Py_XDECREF(module);
     Py_XDECREF(table);
     Py_XDECREF(capsule);

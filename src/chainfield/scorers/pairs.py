@@ -98,7 +98,8 @@ def pairs_with_sets(sparse: Sparse, rows_of: Sequence[Int], index: Int32, n_rows
     n_sets = len(rows_of)
     if n_sets == 0:
         return pairs_from_codes(np.empty(0, np.int64), sparse.n_features, n_rows)
-    codes = feature_sets(sparse.indptr, sparse.indices, index, sparse.n_features, n_sets)
+    codes = np.empty(len(sparse.indices), np.int64)
+    codes = codes[: feature_sets(sparse.indptr, sparse.indices, index, sparse.n_features, n_sets, codes)]
     feature, which = codes // n_sets, codes % n_sets
     sets = Ragged.of([len(rows) for rows in rows_of])
     found = sets.take(which)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from chainfield.arrays import Array, Float
 from chainfield.errors import DivergenceError
+from chainfield.kernels.clock import working_time
 from chainfield.problem import Trainable
 
 from .trainer import State, Trainer
@@ -113,7 +113,7 @@ def _iterate(
     """Iterate until the trainer is done, or should stop."""
     state = session.state
     while not state.done and state.iteration < trainer.max_iter:
-        started = time.perf_counter()
+        started = working_time()
         record = trainer.step(problem, state)
         score = None
         if dev_score is not None:
@@ -129,7 +129,7 @@ def _iterate(
             if not frugal:
                 session.best = trainer.keep(state, session.best)
             session.best_iteration = record.iteration
-        session.seconds += time.perf_counter() - started
+        session.seconds += working_time() - started
         progress = Progress(
             record.iteration,
             trainer.max_iter,

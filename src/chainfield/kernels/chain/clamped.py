@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Float, Float2D, Int, Out
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import kernel, part
 
 from .bundles import exp_scalar
@@ -133,8 +135,8 @@ def narrow_backward(
 
 @kernel
 def narrow_sum(
-    graph: Any, node: Any, edges: Any, offsets: Any, weight: Any, posteriors: bool, d_node: Any, d_edges: Any,
-    log_z: Any,
+    graph: Graph, node: Float2D, edges: Float, offsets: Int, weight: Float, posteriors: bool, d_node: Out[Float2D],
+    d_edges: Out[Float], log_z: Out[Float],
 ) -> None:  # fmt: skip
     """As :func:`chainfield.kernels.chain.products.sum_by_products`: NaN for sequences that are left to others."""
     n_states = len(graph.row_of)

@@ -7,17 +7,19 @@ No edge leaves a class, so one forward recursion over all states serves all clas
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from chainfield.kernels.declare import Float2D, Int, Int32, Out
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import kernel
 
 from .logspace import absorb, arrive, clear, log_sum
 
 
 @kernel
-def class_sums(graph: Any, label_of: Any, node: Any, edge: Any, offsets: Any, best: bool, out: Any) -> None:
+def class_sums(
+    graph: Graph, label_of: Int32, node: Float2D, edge: Float2D, offsets: Int, best: bool, out: Out[Float2D]
+) -> None:
     """out (S, L): gathered scores, -inf where a class has no path; NaN where scores are not numbers."""
     n_states = len(graph.row_of)
     n_labels = out.shape[1]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Float, Int, Out, Real, Real2D
 from chainfield.kernels.jit import kernel, maker
 
 FAINT = -80.0  # exp of less would be a denormal number, or nearly
@@ -92,8 +93,8 @@ def backward_labels(
 
 @kernel
 def sum_labelled(
-    weights: Any, turned: Any, node: Any, labels: Any, begin: Any, offsets: Any, posteriors: bool, weight: Any,
-    d_node: Any, d_edge: Any, log_z: Any,
+    weights: Real2D, turned: Real2D, node: Real2D, labels: Int, begin: Int, offsets: Int, posteriors: bool,
+    weight: Real, d_node: Out[Real2D], d_edge: Out[Real2D], log_z: Out[Float],
 ) -> None:  # fmt: skip
     """log_z (S,) of the paths of ``labels`` (N,), -inf where there is none; weight[s] · posteriors are added.
 

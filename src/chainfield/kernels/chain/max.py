@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Float, Float2D, Int, Int32, Int32_2D, Out
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.vector import LANES, add, get, load, load_part, put, splat, store, store_part
 
@@ -100,7 +102,10 @@ def best_path(
 
 
 @kernel
-def max_product(graph: Any, node: Any, edge: Any, offsets: Any, states: Any, path_edges: Any, score: Any) -> None:
+def max_product(
+    graph: Graph, node: Float2D, edge: Float2D, offsets: Int, states: Out[Int32], path_edges: Out[Int32],
+    score: Out[Float],
+) -> None:  # fmt: skip
     """The best path of every sequence: states (N,), the edge into each position (N,) (-1 at a start), score (S,)."""
     per_step = edge.shape[0] != 1 or node.shape[0] == 1
     longest = 0
@@ -125,8 +130,8 @@ def max_product(graph: Any, node: Any, edge: Any, offsets: Any, states: Any, pat
 
 @kernel
 def path_scores(
-    graph: Any, node: Any, edge: Any, offsets: Any, states: Any, path_edges: Any, weight: Any, gradients: bool,
-    d_node: Any, d_edge: Any, d_per_step: bool, score: Any,
+    graph: Graph, node: Float2D, edge: Float2D, offsets: Int, states: Int32, path_edges: Int32, weight: Float,
+    gradients: bool, d_node: Out[Float2D], d_edge: Out[Float2D], d_per_step: bool, score: Out[Float],
 ) -> None:  # fmt: skip
     """Score of one given path a sequence; with ``gradients``, weight[s] times its indicators are added."""
     per_step = edge.shape[0] != 1 or node.shape[0] == 1
@@ -153,8 +158,9 @@ def path_scores(
 
 @kernel
 def follow_rows(
-    graph: Any, step_edge: Any, start_state: Any, rows: Any, offsets: Any, states: Any, path_edges: Any
-) -> int:
+    graph: Graph, step_edge: Int32_2D, start_state: Int32, rows: Int32, offsets: Int, states: Out[Int32],
+    path_edges: Out[Int32],
+) -> int:  # fmt: skip
     """The state path behind a sequence of emission rows, where there is exactly one.
 
     step_edge (K, R): the edge from a state into a row, or -1; start_state (R,). Returns the index of the first
@@ -198,7 +204,9 @@ def insert(scores: Any, edges: Any, ranks: Any, o: int, n_best: int, value: floa
 
 
 @kernel
-def n_best_product(graph: Any, node: Any, edge: Any, at: int, n: int, n_best: int, states: Any, score: Any) -> None:
+def n_best_product(
+    graph: Graph, node: Float2D, edge: Float2D, at: int, n: int, n_best: int, states: Out[Int32_2D], score: Out[Float]
+) -> None:
     """The n_best best paths of one sequence, best first: states (n_best, n), score (n_best,) (-inf: there is none)."""
     per_step = edge.shape[0] != 1 or node.shape[0] == 1
     n_states = len(graph.row_of)

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Float, Float2D, Int, Out
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import kernel, maker, part
 from chainfield.kernels.vector import (
     LANES,
@@ -173,8 +175,8 @@ def posterior_row(
 
 @kernel
 def sum_by_products(
-    graph: Any, node: Any, edges: Any, offsets: Any, weight: Any, posteriors: bool, d_node: Any, d_edges: Any,
-    log_z: Any,
+    graph: Graph, node: Float2D, edges: Float, offsets: Int, weight: Float, posteriors: bool, d_node: Out[Float2D],
+    d_edges: Out[Float], log_z: Out[Float],
 ) -> None:  # fmt: skip
     """log Z of every sequence; with ``posteriors``, weight[s] times its posteriors are added to d_node and d_edges.
 

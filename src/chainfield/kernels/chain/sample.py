@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Float2D, Int32_2D, Out
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel
 
 from .logspace import log_forward
@@ -29,7 +31,9 @@ def draw(weights: Any, n: int, u: float) -> int:
 
 
 @kernel
-def sample_paths(graph: Any, node: Any, edge: Any, at: int, n: int, uniforms: Any, states: Any) -> float:
+def sample_paths(
+    graph: Graph, node: Float2D, edge: Float2D, at: int, n: int, uniforms: Float2D, states: Out[Int32_2D]
+) -> float:
     """Paths drawn from the posterior of one sequence: uniforms (M, n) in [0, 1) → states (M, n). Returns log Z."""
     per_step = edge.shape[0] != 1 or node.shape[0] == 1
     n_states = len(graph.row_of)

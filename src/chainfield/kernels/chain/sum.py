@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from chainfield.kernels.declare import Float, Float2D, Int, Out
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel, maker, part
 from chainfield.kernels.vector import (
     LANES,
@@ -365,8 +367,8 @@ def posteriors_of(
 
 @kernel
 def sum_product(
-    graph: Any, node: Any, edge: Any, offsets: Any, weight: Any, posteriors: bool, d_node: Any, d_edge: Any,
-    d_per_step: bool, log_z: Any,
+    graph: Graph, node: Float2D, edge: Float2D, offsets: Int, weight: Float, posteriors: bool, d_node: Out[Float2D],
+    d_edge: Out[Float2D], d_per_step: bool, log_z: Out[Float],
 ) -> None:  # fmt: skip
     """log Z of every sequence; with ``posteriors``, weight[s] times its posteriors are added to d_node and d_edge.
 

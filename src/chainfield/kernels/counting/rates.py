@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainfield.kernels.jit import inner, kernel
+from chainfield.kernels.declare import Bool, Bool2D, Float, Float2D, Float3D, Int, Int32, Out
+from chainfield.kernels.jit import inner, kernel, part
 
 REBASE = 64  # as in chainfield.kernels.chain.max: the same sums in the same order
 
@@ -29,24 +30,24 @@ REBASE = 64  # as in chainfield.kernels.chain.max: the same sums in the same ord
 class Rates(NamedTuple):
     """L labels, F features, n entries (a word with a label), sorted by word, then by label."""
 
-    base: Any  # (L, L) r0
-    log_base: Any  # (L, L)
-    left: Any  # (L,) share of a label among first sides of steps
-    right: Any  # (L,) among second sides
-    entry_first: Any  # (F+1,) entries of a word
-    entry_label: Any  # (n,)
-    entry_share: Any  # (n,) psi
-    pair_first: Any  # (n+1,) pairs whose first side is an entry
-    pair_entry: Any  # (pairs,) their second sides, ascending
-    pair_count: Any  # (pairs,)
-    next_first: Any  # (n+1,) labels behind an entry
-    next_label: Any
-    next_count: Any
-    next_total: Any  # (n,)
-    before_first: Any  # (n+1,) labels before an entry
-    before_label: Any
-    before_count: Any
-    before_total: Any  # (n,)
+    base: Float2D  # (L, L) r0
+    log_base: Float2D  # (L, L)
+    left: Float  # (L,) share of a label among first sides of steps
+    right: Float  # (L,) among second sides
+    entry_first: Int  # (F+1,) entries of a word
+    entry_label: Int32  # (n,)
+    entry_share: Float  # (n,) psi
+    pair_first: Int  # (n+1,) pairs whose first side is an entry
+    pair_entry: Int32  # (pairs,) their second sides, ascending
+    pair_count: Float  # (pairs,)
+    next_first: Int  # (n+1,) labels behind an entry
+    next_label: Int32
+    next_count: Float
+    next_total: Float  # (n,)
+    before_first: Int  # (n+1,) labels before an entry
+    before_label: Int32
+    before_count: Float
+    before_total: Float  # (n,)
     word_strength: float  # k1
     strength: float  # a
 
@@ -94,7 +95,7 @@ def search(values: Any, lo: int, hi: int, wanted: int) -> int:
     return lo
 
 
-@kernel
+@part
 def step_rates(
     rates: Any, word: int, before: Any, own: Any, n_before: int, behind: int, after: Any, theirs: Any, n_after: int,
     place: Any, out: Any,
@@ -184,7 +185,7 @@ def step_rates(
 
 
 @kernel
-def fill_rates(rates: Any, words: Any, offsets: Any, out: Any) -> None:
+def fill_rates(rates: Rates, words: Int32, offsets: Int, out: Out[Float3D]) -> None:
     """Logarithms of rates into out (N, L, L), row t for the step into t; labels that a word never had get log r0."""
     n_labels = len(rates.left)
     before = np.empty(n_labels, np.int32)
@@ -207,15 +208,16 @@ def fill_rates(rates: Any, words: Any, offsets: Any, out: Any) -> None:
 
 @kernel
 def best_labels(
-    rates: Any, allowed: Any, start: Any, end: Any, words: Any, offsets: Any, node: Any, labels: Any
-) -> Any:
+    rates: Rates, allowed: Bool2D, start: Bool, end: Bool, words: Int32, offsets: Int, node: Float2D,
+    labels: Out[Int32], score: Out[Float],
+) -> None:  # fmt: skip
     """Viterbi over the labels that words may have: the best labels (N,), and the score of each sequence (S,).
 
     allowed (L, L), start (L,), end (L,): the rules. Labels whose node score is -inf cost nothing. Sums are made in the
     order of the dense recursion, so that the result is the same, ties and all.
     """
     n_labels = len(start)
-    score = np.zeros(len(offsets) - 1)
+    score[:] = 0.0
     place = np.full(n_labels, -1, np.int32)
     for s in range(len(offsets) - 1):
         at = offsets[s]
@@ -302,4 +304,3 @@ def best_labels(
         for t in range(n - 1, -1, -1):
             labels[at + t] = own[first[t] + best]
             best = back[first[t] + best]
-    return score

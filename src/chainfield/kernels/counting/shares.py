@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from chainfield.kernels.declare import Bool, Float, Float2D, Int, Int32, Out
 from chainfield.kernels.jit import kernel
 
 
 @kernel
-def fill_words(words: Any, entry_first: Any, entry_label: Any, log_share: Any, out: Any) -> None:
+def fill_words(words: Int32, entry_first: Int, entry_label: Int32, log_share: Float, out: Out[Float2D]) -> None:
     """Log-shares of the labels of known words are added to out (N, R), -inf for labels that a word never had."""
     for t in range(len(words)):
         word = words[t]
@@ -28,8 +27,9 @@ def fill_words(words: Any, entry_first: Any, entry_label: Any, log_share: Any, o
 
 @kernel
 def average_features(
-    indptr: Any, indices: Any, at: Any, described: Any, first: Any, label: Any, share: Any, prior: Any, out: Any
-) -> None:
+    indptr: Int, indices: Int32, at: Int, described: Bool, first: Int, label: Int32, share: Float, prior: Float,
+    out: Out[Float2D],
+) -> None:  # fmt: skip
     """out[i] = the mean of the features' label shares at position at[i]; ``prior`` where no feature is known."""
     for i in range(len(at)):
         t = at[i]

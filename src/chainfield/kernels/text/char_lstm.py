@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from chainfield.kernels.declare import Int, Int2D, Out, Real, Real2D, Real3D
 from chainfield.kernels.jit import inner, kernel
 from chainfield.kernels.vector import LANES, add, divide, exp, load, load_part, mul, splat, store, store_part
 
@@ -26,8 +27,9 @@ def squash(x: Any, at: int, n: int, k: float) -> None:
 
 @kernel
 def read_words(
-    table: Any, recurrent: Any, chars: Any, bounds: Any, gates: Any, state: Any, cell: Any, bent: Any, last: Any
-) -> None:
+    table: Real3D, recurrent: Real3D, chars: Int2D, bounds: Int, gates: Out[Real3D], state: Out[Real3D],
+    cell: Out[Real3D], bent: Out[Real3D], last: Out[Real2D],
+) -> None:  # fmt: skip
     """The last states of both directions, last (M, 2 H), and what the way back needs: gates (2, P, 4 H) and others.
 
     table (2, V, 4 H), recurrent (2, H, 4 H), chars (M, C); word m has the places bounds[m]:bounds[m+1] of P.
@@ -67,8 +69,8 @@ def read_words(
 
 @kernel
 def unread_words(
-    turned: Any, chars: Any, bounds: Any, gates: Any, cell: Any, bent: Any, d_last: Any, slope: Any, d_table: Any,
-    d_state: Any, d_cell: Any,
+    turned: Real3D, chars: Int2D, bounds: Int, gates: Real3D, cell: Real3D, bent: Real3D, d_last: Real2D,
+    slope: Out[Real3D], d_table: Out[Real3D], d_state: Out[Real], d_cell: Out[Real],
 ) -> None:  # fmt: skip
     """slope (2, P, 4 H): d loss / d (what enters the gates); its sums for every character are added to d_table.
 

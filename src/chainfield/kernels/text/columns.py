@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from chainfield.kernels.declare import Bytes, Int, Int32, Out
 from chainfield.kernels.jit import kernel
 
 _NEWLINE = 10
@@ -14,8 +13,9 @@ _HASH = 35
 
 @kernel
 def cut_cells(
-    buffer: Any, n: int, separator: int, n_columns: int, comments: bool, starts: Any, ends: Any, offsets: Any
-) -> tuple[int, int]:
+    buffer: Bytes, n: int, separator: int, n_columns: int, comments: bool, starts: Out[Int], ends: Out[Int],
+    offsets: Out[Int],
+) -> tuple[int, int]:  # fmt: skip
     """Cells of the first n bytes; returns the numbers of sentences and of rows, or -1 if a row has too many or too few.
 
     separator: the byte between cells; 0 for runs of spaces and tabs. starts, ends (rows · columns,), offsets
@@ -81,7 +81,7 @@ def cut_cells(
 
 @kernel
 def append_cells(
-    buffer: Any, n: int, row_ends: Any, cells: Any, names: Any, name_first: Any, separator: int, out: Any
+    buffer: Bytes, n: int, row_ends: Int, cells: Int32, names: Bytes, name_first: Int, separator: int, out: Out[Bytes]
 ) -> int:
     """Copy n bytes of lines, a separator and names[cells[i]] added to the line of row i; returns how many were written.
 

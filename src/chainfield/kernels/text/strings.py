@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.compiler import intrinsic, ir, types
+from chainfield.kernels.declare import Bytes, Int, Int32, Out, UInt64
 from chainfield.kernels.jit import inner, kernel
 from chainfield.kernels.layout import PADDING
 from chainfield.kernels.vector import prefetch
@@ -152,7 +153,7 @@ def announce(
 
 
 @kernel
-def look_up(buffer: Any, starts: Any, ends: Any, slots: Any, pool: Any, first: Any, out: Any) -> None:
+def look_up(buffer: Bytes, starts: Int, ends: Int, slots: UInt64, pool: Bytes, first: Int, out: Out[Int32]) -> None:
     """The numbers of texts buffer[starts[i]:ends[i]], -1 for those that are not in the table."""
     hashes, places = np.empty(AHEAD, np.uint64), np.empty(AHEAD, np.int64)
     lo = 0
@@ -166,8 +167,9 @@ def look_up(buffer: Any, starts: Any, ends: Any, slots: Any, pool: Any, first: A
 
 @kernel
 def intern(
-    buffer: Any, starts: Any, ends: Any, lo: int, n: int, slots: Any, pool: Any, first: Any, out: Any
-) -> tuple[int, int]:
+    buffer: Bytes, starts: Int, ends: Int, lo: int, n: int, slots: Out[UInt64], pool: Out[Bytes], first: Out[Int],
+    out: Out[Int32],
+) -> tuple[int, int]:  # fmt: skip
     """The numbers of texts from the one numbered lo on; new ones are added behind the n known ones.
 
     Stops where slots, pool or first have no room left; returns how far it came, and the number of texts.
@@ -193,8 +195,8 @@ def intern(
 
 
 @kernel
-def rebuild(n: int, pool: Any, first: Any, slots: Any) -> int:
-    """Fill empty slots with n texts; returns the number of one that occurs twice, or -1."""
+def rebuild(n: int, pool: Bytes, first: Int, slots: Out[UInt64]) -> int:
+    """Fill an empty table with n texts; returns the number of one that occurs twice, or -1."""
     for i in range(n):
         hashed = hash_text(pool, first[i], first[i + 1])
         place = place_of(pool, first[i], first[i + 1], hashed, first_place(hashed, slots), slots, pool, first)

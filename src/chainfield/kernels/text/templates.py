@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Bool, Int, Int32, Int32_2D, Out, UInt64_2D
 from chainfield.kernels.jit import inner, kernel
 from chainfield.kernels.vector import prefetch
 
@@ -54,7 +55,7 @@ def find(table: Any, keys: Any, key: Any, code: Any, bits: int) -> int:
 
 
 @kernel
-def rebuild_table(keys: Any, n: int, bits: int, table: Any) -> None:
+def rebuild_table(keys: Int32_2D, n: int, bits: int, table: Out[UInt64_2D]) -> None:
     """Fill a hash table with the first n rows of ``keys`` (F, 1 + arity)."""
     for i in range(len(table)):
         table[i, 1] = 0
@@ -69,9 +70,10 @@ def rebuild_table(keys: Any, n: int, bits: int, table: Any) -> None:
 
 @kernel
 def encode_templates(
-    values: Any, offsets: Any, lo: int, hi: int, tables: Any, table_first: Any, extra: Any, pads: Any, column: Any,
-    form: Any, first: Any, slot_view: Any, slot_offset: Any, slot_absolute: Any, reach: int, flagged: Any,
-    careful: Any, skip_first: bool, keys: Any, n_keys: int, bits: int, table: Any, insert: bool, out: Any,
+    values: Int32_2D, offsets: Int, lo: int, hi: int, tables: Int32, table_first: Int, extra: Int32_2D, pads: Int32_2D,
+    column: Int32, form: Int32, first: Int32, slot_view: Int32, slot_offset: Int32, slot_absolute: Bool, reach: int,
+    flagged: Bool, careful: Bool, skip_first: bool, keys: Out[Int32_2D], n_keys: int, bits: int, table: Out[UInt64_2D],
+    insert: bool, out: Out[Int32_2D],
 ) -> int:  # fmt: skip
     """Key numbers of sequences lo:hi into ``out`` (N, T). Returns the number of keys.
 

@@ -14,6 +14,7 @@ from chainfield.kernels.chain.bundles import aligned
 from chainfield.kernels.chain.logspace import log_backward, log_forward
 from chainfield.kernels.chain.max import best_path
 from chainfield.kernels.chain.sum import make_work, posteriors_of
+from chainfield.kernels.declare import Bool2D, Float, Float2D, Int32
 from chainfield.kernels.jit import inner, maker, part
 from chainfield.kernels.vector import LANES, get, put, splat, store
 
@@ -21,14 +22,14 @@ from chainfield.kernels.vector import LANES, get, put, splat, store
 class Known(NamedTuple):
     """What is known of the labels: see Clamp, Targets and Paths."""
 
-    index: Any  # (N,)
-    table: Any  # (M, R)
-    cost: Any  # (M, R), or (0, R)
-    shift: Any  # (R,), or (0,)
-    weight: Any  # (S,)
+    index: Int32  # type: ignore[assignment]  # (N,)
+    table: Bool2D  # (M, R)
+    cost: Float2D  # (M, R), or (0, R)
+    shift: Float  # (R,), or (0,)
+    weight: Float  # (S,)
     has_path: bool
-    states: Any  # (N,)
-    edges: Any  # (N,)
+    states: Int32  # (N,)
+    edges: Int32  # (N,)
 
 
 class Scratch(NamedTuple):

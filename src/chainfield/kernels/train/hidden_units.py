@@ -19,6 +19,7 @@ import numpy as np
 
 from chainfield.kernels import layout
 from chainfield.kernels.chain.bundles import padded
+from chainfield.kernels.declare import Float, Float2D, Out, Real, Real2D
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.layout import SIDE
 from chainfield.kernels.vector import (  # fmt: skip
@@ -307,7 +308,8 @@ def pull_units(
 
 @kernel
 def forward_units(
-    a: Any, n: int, bias: Any, rows: Any, row_bias: Any, use_max: bool, v: Any, ea: Any, ev: Any, scores: Any
+    a: Out[Float], n: int, bias: Real, rows: Real2D, row_bias: Real, use_max: bool, v: Out[Float], ea: Out[Float],
+    ev: Out[Float], scores: Out[Float2D],
 ) -> int:  # fmt: skip
     """Add biases to inputs (flat, padded), and the scores of all rows to ``scores`` (N, R)."""
     n_rows, n_units = rows.shape
@@ -324,7 +326,8 @@ def forward_units(
 
 @kernel
 def backward_units(
-    way: int, a: Any, n: int, n_units: int, v: Any, n_rows: int, ea: Any, ev: Any, d: Any, d_a: Any, d_v: Any
+    way: int, a: Float, n: int, n_units: int, v: Float, n_rows: int, ea: Float, ev: Float, d: Float2D, d_a: Out[Float],
+    d_v: Out[Float],
 ) -> None:  # fmt: skip
     """The gradient of the units' inputs (flat, padded), and of what rows add."""
     pull_units(way, a, n, n_units, v, n_rows, ea, ev, d.ravel(), n_rows, d_a, d_v)

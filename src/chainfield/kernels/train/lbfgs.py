@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Float, Float2D, Int, Out, Single, Single2D
 from chainfield.kernels.jit import inner, kernel
 from chainfield.kernels.vector import LANES, add, fma, get, load, mul, prefetch, splat, store, total
 
@@ -54,8 +55,9 @@ def five_products(s: Any, y: Any, g: Any, dg: Any, s_new: Any, y_new: Any, dy: A
 
 @kernel
 def difference(
-    lo: int, hi: int, new: Any, old: Any, new_gradient: Any, old_gradient: Any, step: Any, change: Any
-) -> tuple[float, float, float]:
+    lo: int, hi: int, new: Float, old: Float, new_gradient: Float, old_gradient: Float, step: Out[Single],
+    change: Out[Single],
+) -> tuple[float, float, float]:  # fmt: skip
     """step = new - old and change = the same of gradients over lo:hi; returns step·change, step·step, change·change.
 
     Steps and changes are remembered in single precision: they shape directions, never the gradient or the optimum.
@@ -76,8 +78,9 @@ def difference(
 
 @kernel
 def weighted_products(
-    lo: int, hi: int, steps: Any, changes: Any, used: Any, newest: int, vector: Any, metric: Any, out: Any
-) -> None:
+    lo: int, hi: int, steps: Single2D, changes: Single2D, used: Int, newest: int, vector: Float, metric: Float,
+    out: Out[Float2D],
+) -> None:  # fmt: skip
     """Products of all remembered steps s and changes y over lo:hi, with the vector g and with the newest pair.
 
     out (n, 5): s·g, y·Dg, s·y', y·Dy', y·s'  (D: the metric, or 1 if it is empty; primes: the newest pair).
@@ -100,8 +103,8 @@ def weighted_products(
 
 @kernel
 def combine(
-    lo: int, hi: int, steps: Any, changes: Any, used: Any, of_steps: Any, of_changes: Any, of_vector: float,
-    vector: Any, metric: Any, out: Any,
+    lo: int, hi: int, steps: Single2D, changes: Single2D, used: Int, of_steps: Float, of_changes: Float,
+    of_vector: float, vector: Float, metric: Float, out: Out[Float],
 ) -> float:  # fmt: skip
     """out = D (of_vector · g + sum of of_changes · y) + sum of of_steps · s over lo:hi; returns out·g there."""
     n = steps.shape[1]

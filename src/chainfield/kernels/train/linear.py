@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Bytes, Float, Float2D, Int, Int32, Out
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.vector import LANES, add, fma, get, keep, load, load_part, mul, put, splat, store, store_part
 
@@ -158,8 +159,9 @@ def gather_window(
 
 @kernel
 def gather_pairs(
-    indptr: Any, indices: Any, values: Any, first: Any, row: Any, n_full: int, n_single: int, weight: Any, scores: Any
-) -> None:
+    indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, n_single: int, weight: Float,
+    scores: Out[Float2D],
+) -> None:  # fmt: skip
     """scores[t, row[p]] += value · weight[p] over the features of position t and their pairs p.
 
     indptr (N+1,), indices and values over entries (no values: all are 1), first (F+1,), row and weight (P,),
@@ -171,8 +173,8 @@ def gather_pairs(
 
 @kernel
 def scatter_pairs(
-    indptr: Any, indices: Any, values: Any, first: Any, row: Any, n_full: int, n_single: int, mask: Any,
-    d_scores: Any, scale: float, d_weight: Any,
+    indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, n_single: int, mask: Bytes,
+    d_scores: Float2D, scale: float, d_weight: Out[Float],
 ) -> None:  # fmt: skip
     """d_weight[p] += scale · value · d_scores[t, row[p]]: the way back of :func:`gather_pairs`."""
     n_rows = d_scores.shape[1]
@@ -185,7 +187,9 @@ def scatter_pairs(
 
 
 @kernel
-def sort_zones(indptr: Any, indices: Any, values: Any, n_full: int, n_single: int, out: Any, out_values: Any) -> None:
+def sort_zones(
+    indptr: Int, indices: Int32, values: Float, n_full: int, n_single: int, out: Out[Int32], out_values: Out[Float]
+) -> None:
     """Entries of each position with full features first, then single ones, then listed, then unknown ones."""
     n_simple = n_full + n_single
     for t in range(len(indptr) - 1):

@@ -13,6 +13,8 @@ import numpy as np
 
 from chainfield.kernels.chain.bundles import spread
 from chainfield.kernels.chain.sum import prepare_edges
+from chainfield.kernels.declare import Float, Int, Int32, Int32_2D, Out, Single, Single2D
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.vector import (
     LANES,
@@ -29,8 +31,8 @@ from chainfield.kernels.vector import (
     store_part,
 )
 
-from .contrast import add_expected, contrast, longest_of, make_scratch
-from .unrolled import announce_pairs, gather_unrolled, scatter_unrolled
+from .contrast import Known, add_expected, contrast, longest_of, make_scratch
+from .unrolled import Unrolled, announce_pairs, gather_unrolled, scatter_unrolled
 
 # θ is a factor times what is stored, so that shrinking all of it is one multiplication; folded in below this.
 SMALLEST_FACTOR = 1e-6
@@ -42,23 +44,23 @@ class Places(NamedTuple):
     start: int
     end: int
     plain: bool  # transition weights are edges, in their order
-    tie: Any  # (T, E) transition weight of an edge in each of T sets, -1: none
-    transition: Any  # (T,) where a set begins
-    group_of: Any  # (R,) the group of rows that a row belongs to, -1: none; empty: there are no groups
+    tie: Int32_2D  # (T, E) transition weight of an edge in each of T sets, -1: none
+    transition: Int  # (T,) where a set begins
+    group_of: Int32  # (R,) the group of rows that a row belongs to, -1: none; empty: there are no groups
 
 
 class Parameters(NamedTuple):
     """θ, or anything of its shape: the weights of features as :class:`Unrolled` places them, and all others."""
 
-    weights: Any
-    rest: Any
+    weights: Float
+    rest: Float
 
 
 class Kept(NamedTuple):
     """The gradient in score space that every sequence keeps (see trainers.sdca); empty: none."""
 
-    node: Any  # (N · R,) single precision
-    edge: Any  # (S, E)
+    node: Single  # (N · R,) single precision
+    edge: Single2D  # (S, E)
     share: float  # of a change that is added to them
 
 
@@ -200,8 +202,9 @@ def exchange(kept: Any, at: int, n: int, s: int, n_rows: int, width: int, d: Any
 
 @kernel
 def linear_pass(
-    graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, shrink: Any, use_max: bool, variances: bool,
-    entries: Any, places: Any, known: Any, theta: Any, into: Any, moving: bool, lag: Any, mass: float, kept: Any,
+    graph: Graph, n_rows: int, offsets: Int, order: Int, rates: Float, shrink: Float, use_max: bool, variances: bool,
+    entries: Unrolled, places: Places, known: Known, theta: Out[Parameters], into: Out[Parameters], moving: bool,
+    lag: Out[Parameters], mass: float, kept: Out[Kept],
 ) -> tuple[float, int, int, float]:  # fmt: skip
     """Go through the sequences of ``order`` and subtract rates[step] · gradient from ``into`` after each.
 

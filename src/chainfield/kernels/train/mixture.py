@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from chainfield.kernels.declare import Float2D, Out
 from chainfield.kernels.jit import kernel
 from chainfield.kernels.vector import LANES, exp, load, load_part, store, store_part
 
 
 @kernel
-def gather_components(components: Any, m: int, sharpness: float, best: bool, scores: Any) -> None:
+def gather_components(components: Out[Float2D], m: int, sharpness: float, best: bool, scores: Out[Float2D]) -> None:
     """scores[t, r] += gathered components[t, r·m : (r+1)·m], which become their shares.
 
     Sum, with sharpness κ:  1/κ · log of the sum of exp(κ x);  the shares are exp(κ x) over that sum.
@@ -61,7 +60,7 @@ def gather_components(components: Any, m: int, sharpness: float, best: bool, sco
 
 
 @kernel
-def spread_components(d: Any, m: int, shares: Any, out: Any) -> None:
+def spread_components(d: Float2D, m: int, shares: Float2D, out: Out[Float2D]) -> None:
     """out[t, r·m + i] = d[t, r] · share of component i."""
     n, n_rows = d.shape
     for t in range(n):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from chainfield.kernels.declare import Bool, Float, Int, Int32, Out
 from chainfield.kernels.jit import kernel
 
 
 @kernel
-def feature_sets(indptr: Any, indices: Any, index: Any, n_features: int, n_sets: int) -> Any:
+def feature_sets(indptr: Int, indices: Int32, index: Int32, n_features: int, n_sets: int, codes: Out[Int]) -> int:
     """Distinct codes feature · n_sets + set over all positions, ascending; index (N,), -1: leave a position out.
 
+    codes (as many as there are indices) takes them; returns how many there are.
     Sorts by counting: occurrences are gathered a feature at a time, then a stamp a set tells repetitions.
     """
     first = np.zeros(n_features + 1, np.int64)
@@ -34,7 +34,6 @@ def feature_sets(indptr: Any, indices: Any, index: Any, n_features: int, n_sets:
                     sets[place[f]] = index[t]
                     place[f] += 1
     stamp = np.full(n_sets, -1, np.int64)
-    codes = np.empty(total, np.int64)
     n = 0
     for f in range(n_features):
         start = n
@@ -52,13 +51,14 @@ def feature_sets(indptr: Any, indices: Any, index: Any, n_features: int, n_sets:
                 codes[j] = codes[j - 1]
                 j -= 1
             codes[j] = code
-    return codes[:n].copy()
+    return n
 
 
 @kernel
 def fill_zones(
-    first: Any, row: Any, exists: Any, number: Any, n_full: int, n_rows: int, new_first: Any, new_row: Any, mask: Any
-) -> None:
+    first: Int, row: Int32, exists: Bool, number: Int32, n_full: int, n_rows: int, new_first: Int, new_row: Out[Int32],
+    mask: Out[Float],
+) -> None:  # fmt: skip
     """Pairs of features under their new numbers; full features have all rows, and a mask of those that exist."""
     for i in range(n_full):
         for r in range(n_rows):

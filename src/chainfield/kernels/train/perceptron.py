@@ -19,11 +19,15 @@ import numpy as np
 from chainfield.kernels.chain.bundles import aligned, spread
 from chainfield.kernels.chain.clamped_max import best_known_path, make_search
 from chainfield.kernels.chain.max import best_path
+from chainfield.kernels.declare import Float, Int, Out
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel, maker, part
+from chainfield.kernels.train.linear_chain import Parameters, Places
 from chainfield.kernels.vector import LANES, get, put
 
+from .contrast import Known
 from .linear_chain import SMALLEST_FACTOR, add_ends, add_groups, add_shift, fold, read_edges
-from .unrolled import announce_pairs, gather_unrolled
+from .unrolled import Unrolled, announce_pairs, gather_unrolled
 
 # The search for the best path with known labels follows edges one by one; vectors are faster if it must follow so many.
 NARROW = 4
@@ -179,8 +183,8 @@ class Room(NamedTuple):
 
 @kernel
 def perceptron_pass(
-    graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, shrink: Any, entries: Any, places: Any, known: Any,
-    theta: Any, lag: Any, mass: float,
+    graph: Graph, n_rows: int, offsets: Int, order: Int, rates: Float, shrink: Float, entries: Unrolled, places: Places,
+    known: Known, theta: Out[Parameters], lag: Out[Parameters], mass: float,
 ) -> tuple[float, int, int, float]:  # fmt: skip
     """Go through the sequences of ``order``, and step with rates[step] after each: see ``linear_chain.linear_pass``.
 

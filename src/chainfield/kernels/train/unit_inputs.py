@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.declare import Float, Float2D, Int, Int32, Out, Real2D
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.vector import LANES, any_of, fma, get, load, load_part, splat, store, store_part
 
@@ -121,15 +122,16 @@ def move_dense(
 
 @kernel
 def gather_inputs(
-    indptr: Any, indices: Any, values: Any, n: int, weight: Any, n_units: int, out: Any, width: int
-) -> None:  # fmt: skip
+    indptr: Int, indices: Int32, values: Float, n: int, weight: Real2D, n_units: int, out: Out[Float], width: int
+) -> None:
     """Inputs of units from sparse features; weight (F, H), out flat."""
     gather_units(indptr, indices, values, np.int64(0), n, weight.ravel(), n_units, out, width)
 
 
 @kernel
 def scatter_inputs(
-    indptr: Any, indices: Any, values: Any, n: int, d_a: Any, width: int, scale: float, n_units: int, weight: Any
+    indptr: Int, indices: Int32, values: Float, n: int, d_a: Float, width: int, scale: float, n_units: int,
+    weight: Out[Float2D],
 ) -> None:  # fmt: skip
     """The way back of :func:`gather_inputs`."""
     scatter_units(indptr, indices, values, np.int64(0), n, d_a, width, scale, n_units, weight.ravel())

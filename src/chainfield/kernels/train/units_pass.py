@@ -13,22 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainfield.kernels.chain.bundles import aligned, padded
+from chainfield.kernels.declare import Float, Int, Int32, Out, Real, Real2D
+from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import kernel, maker, part
 from chainfield.kernels.vector import LANES, any_of, get, put, some_of, splat, store
 
-from .contrast import contrast, longest_of, make_scratch
+from .contrast import Known, contrast, longest_of, make_scratch
 from .hidden_units import pack, pull_units, score_units, side_by_side
-from .linear_chain import add_ends, add_shift, move_edges, move_ends, ready_edges
+from .linear_chain import Places, add_ends, add_shift, move_edges, move_ends, ready_edges
 from .unit_inputs import add_row, gather_units, move_dense, scatter_units
 
 
 class Inputs(NamedTuple):
     """What units read: numbers (N, D), or features of positions; the other kind is empty."""
 
-    dense: Any  # (N, D)
-    indptr: Any
-    indices: Any
-    values: Any
+    dense: Real2D  # (N, D)
+    indptr: Int
+    indices: Int32
+    values: Float
 
 
 class Layout(NamedTuple):
@@ -70,8 +72,8 @@ def fill_inputs(
 
 @kernel
 def units_pass(
-    graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, use_max: bool, data: Any, layout: Any, places: Any,
-    known: Any, theta: Any, lag: Any, mass: float,
+    graph: Graph, n_rows: int, offsets: Int, order: Int, rates: Float, use_max: bool, data: Inputs, layout: Layout,
+    places: Places, known: Known, theta: Out[Real], lag: Out[Real], mass: float,
 ) -> tuple[float, int, int, float]:  # fmt: skip
     """Go through the sequences of ``order``: θ -= rate · pace · gradient after each; ``lag`` gathers what the average
     of all iterates needs (see trainers.online; empty: no average).

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from chainfield.kernels.declare import Bytes, Float, Int, Int32, Out, UInt16
 from chainfield.kernels.jit import inner, kernel
 from chainfield.kernels.vector import LANES, add, fma, get, keep, load, mul, prefetch, put, splat, store
 
@@ -18,20 +19,22 @@ from chainfield.kernels.vector import LANES, add, fma, get, keep, load, mul, pre
 class Unrolled(NamedTuple):
     """Entries of N positions. Weights of full feature f begin at f · width, those of pairs lie behind them."""
 
-    full_first: Any  # (N+1,)
-    full: Any  # feature of each entry
-    full_value: Any  # its value
-    pair_first: Any  # (N+1,)
-    pair: Any  # place of the weight
-    row: Any  # its row
-    pair_value: Any
-    mask: Any  # for each vector of a full feature, the bits of the weights that exist; empty: all exist
+    full_first: Int  # (N+1,)
+    full: Int32  # feature of each entry
+    full_value: Float  # its value
+    pair_first: Int  # (N+1,)
+    pair: Int32  # place of the weight
+    row: UInt16  # its row
+    pair_value: Float
+    mask: Bytes  # for each vector of a full feature, the bits of the weights that exist; empty: all exist
     width: int  # padded number of rows
     ones: bool  # all values are 1, and not stored
 
 
 @kernel
-def count_unrolled(indptr: Any, indices: Any, first: Any, n_full: int, full_first: Any, pair_first: Any) -> None:
+def count_unrolled(
+    indptr: Int, indices: Int32, first: Int, n_full: int, full_first: Out[Int], pair_first: Out[Int]
+) -> None:
     """Where each position's full entries and pairs begin."""
     for t in range(len(indptr) - 1):
         n_fulls = 0
@@ -48,8 +51,8 @@ def count_unrolled(indptr: Any, indices: Any, first: Any, n_full: int, full_firs
 
 @kernel
 def unroll(
-    indptr: Any, indices: Any, values: Any, first: Any, row: Any, n_full: int, shift: int, full: Any, full_value: Any,
-    pair: Any, rows: Any, pair_value: Any,
+    indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, shift: int, full: Out[Int32],
+    full_value: Out[Float], pair: Out[Int32], rows: Out[UInt16], pair_value: Out[Float],
 ) -> None:  # fmt: skip
     """Write the entries out; ``shift`` is how much further back weights of pairs lie than in the flat parameters."""
     a = 0

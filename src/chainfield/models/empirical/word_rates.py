@@ -148,7 +148,8 @@ class WordRates(Excluding, PathFinder):
         allowed = np.zeros((self.n_rows, self.n_rows), np.bool_)
         allowed[space.src, space.dst] = True
         words, rows = self.words(batch), np.zeros(batch.n_positions, np.int32)
-        score = best_labels(self.rates, allowed, space.start, space.end, words, batch.offsets, node, rows)
+        score = np.empty(batch.n_sequences)
+        best_labels(self.rates, allowed, space.start, space.end, words, batch.offsets, node, rows, score)
         return rows, score
 
     @cached_property

@@ -1,0 +1,140 @@
+"""The extension module, from Python's and C's sources: every kernel is compiled for every level, on all cores.
+
+Each version of a kernel is compiled in a process of its own, which has compiled nothing before, so that the machine
+code never depends on what else is compiled, or in which order.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from dataclasses import dataclass
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+from importlib.util import module_from_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chainfield.kernels.dispatcher import all_kernels
+from chainfield.kernels.source import stamp
+
+from . import ahead, levels, tables
+
+HERE = Path(__file__).parent
+FILE = f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
+
+
+class BuildError(Exception):
+    """The extension cannot be built here: the message says why."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A version of a kernel for a level."""
+
+    level: str
+    kernel: str  # module and name
+    version: int
+    symbol: str
+
+
+def build(target: Path, work: Path, wanted: list[str]) -> None:
+    """Make the extension ``target`` for these levels; ``work`` is an empty folder for what arises on the way."""
+    compiler = c_compiler()
+    found = all_kernels()
+    jobs = [  # large kernels first, so that no core waits for one at the end
+        Job(level, name, i, f"chainfield_{place}_{number}_{i}")
+        for place, level in enumerate(wanted)
+        for number, (name, kernel) in enumerate(found.items())
+        for i in range(len(kernel.versions))
+    ]
+    jobs.sort(key=lambda job: -len(found[job.kernel].versions[job.version].format))
+    listed: dict[str, dict[str, list[tables.Row]]] = {level: {} for level in wanted}
+    objects = []
+    for job, compiled in zip(jobs, _compile_all(jobs), strict=True):
+        path = work / f"{job.symbol}.o"
+        path.write_bytes(compiled.code)
+        objects.append(path)
+        form = found[job.kernel].versions[job.version].format
+        row = tables.Row(form, compiled.result, compiled.n_slots, job.symbol)
+        listed[job.level].setdefault(job.kernel, []).append(row)
+    source = work / "tables.c"
+    source.write_text(tables.write(stamp(), listed), encoding="utf-8")
+    link(compiler, [source, *sorted(HERE.glob("*.c"))], objects, target)
+
+
+def _compile_all(jobs: list[Job]) -> list[ahead.Compiled]:
+    """One process for each job; as many at a time as there are cores."""
+    fork = "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    context = multiprocessing.get_context("fork" if fork else "spawn")
+    ahead.prepare()
+    with context.Pool(cores, maxtasksperchild=1) as pool:
+        return pool.map(_compile, jobs, chunksize=1)
+
+
+def _compile(job: Job) -> ahead.Compiled:
+    ahead.aim(levels.cpu(job.level))
+    kernel = all_kernels()[job.kernel]
+    return ahead.compile_kernel(kernel, kernel.versions[job.version], job.symbol)
+
+
+def c_compiler() -> list[str]:
+    """The command of a C compiler that understands the options of gcc: CC, or one of the usual names."""
+    asked = os.environ.get("CC")
+    for command in [shlex.split(asked)] if asked else [["cc"], ["gcc"], ["clang"]]:
+        if shutil.which(command[0]):
+            return command
+    raise BuildError(f"there is no C compiler ({asked or 'cc, gcc, clang'})")
+
+
+def link(compiler: list[str], sources: list[Path], objects: list[Path], target: Path) -> None:
+    """Compile the C sources and link all into one module, which must load."""
+    options = ["-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wno-unused-function", f"-I{HERE}"]
+    options += [f"-I{np.get_include()}", f"-I{sysconfig.get_paths()['include']}"]
+    options += ["-DCHAINFIELD_ENCODER"] if (HERE / "encoder.c").exists() else []
+    shared = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared", "-s"]
+    files = [str(path) for path in (*sources, *objects)]
+    new = target.with_name(f"new{os.getpid()}{target.name}")  # what is in use now stays whole
+    command = [*compiler, *options, *shared, *files, "-lm", "-o", str(new)]
+    made = subprocess.run(command, capture_output=True, text=True)
+    if made.returncode != 0:
+        raise BuildError(f"the C compiler failed: {made.stderr.strip()}")
+    try:
+        load(new)
+    except ImportError as error:
+        new.unlink()
+        raise BuildError(f"the extension does not load: {error}") from None
+    new.replace(target)
+
+
+def is_current(target: Path, wanted: list[str]) -> bool:
+    """Whether the extension is there already, of these sources and for these levels."""
+    try:
+        module = load(target)
+    except ImportError:
+        return False
+    return stamp() == module.STAMP and module.levels() == wanted
+
+
+def load(path: Path) -> Any:
+    """The extension in a file, whatever it belongs to."""
+    spec = ModuleSpec("chainfield._native", ExtensionFileLoader("chainfield._native", str(path)), origin=str(path))
+    return module_from_spec(spec)
+
+
+if __name__ == "__main__":  # python -m chainfield.native.build FILE [LEVELS]
+    try:
+        target, wanted = Path(sys.argv[1]), levels.chosen(sys.argv[2] if len(sys.argv) > 2 else "")
+        if not is_current(target, wanted):
+            with tempfile.TemporaryDirectory() as work:
+                build(target, Path(work), wanted)
+    except (BuildError, ValueError) as error:
+        sys.exit(f"chainfield: {error}")
