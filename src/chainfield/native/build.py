@@ -1,11 +1,12 @@
 """The extension module, from Python's and C's sources: every kernel is compiled for every level, on all cores.
 
-Each version of a kernel is compiled in a process of its own, which has compiled nothing before, so that the machine
-code never depends on what else is compiled, or in which order.
+The kernels of a module are compiled in a process that has compiled nothing before, always in the same order, so that
+the machine code never depends on the number of cores.
 """
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import shlex
@@ -28,7 +29,8 @@ from chainfield.kernels.source import stamp
 from . import ahead, levels, tables
 
 HERE = Path(__file__).parent
-FILE = f"_native{sysconfig.get_config_var('EXT_SUFFIX')}"
+# These share most of what they call: together it is compiled once.
+PASSES = ("chain.sum", "train.linear_chain", "train.perceptron", "train.units_pass")
 
 
 class BuildError(Exception):
@@ -37,41 +39,44 @@ class BuildError(Exception):
 
 @dataclass(frozen=True)
 class Job:
-    """A version of a kernel for a level."""
+    """Kernels for a level that are compiled one after the other."""
 
     level: str
-    kernel: str  # module and name
-    version: int
-    symbol: str
+    kernels: tuple[str, ...]  # module and name
+    prefix: str  # of the names of their entries
 
 
 def build(target: Path, work: Path, wanted: list[str]) -> None:
     """Make the extension ``target`` for these levels; ``work`` is an empty folder for what arises on the way."""
     compiler = c_compiler()
-    found = all_kernels()
-    jobs = [  # large kernels first, so that no core waits for one at the end
-        Job(level, name, i, f"chainfield_{place}_{number}_{i}")
-        for place, level in enumerate(wanted)
-        for number, (name, kernel) in enumerate(found.items())
-        for i in range(len(kernel.versions))
+    groups = sorted(group(list(all_kernels())), key=len, reverse=True)  # the largest is begun first
+    jobs = [
+        Job(level, names, f"chainfield_{i}_{j}") for i, level in enumerate(wanted) for j, names in enumerate(groups)
     ]
-    jobs.sort(key=lambda job: -len(found[job.kernel].versions[job.version].format))
     listed: dict[str, dict[str, list[tables.Row]]] = {level: {} for level in wanted}
     objects = []
-    for job, compiled in zip(jobs, _compile_all(jobs), strict=True):
-        path = work / f"{job.symbol}.o"
-        path.write_bytes(compiled.code)
-        objects.append(path)
-        form = found[job.kernel].versions[job.version].format
-        row = tables.Row(form, compiled.result, compiled.n_slots, job.symbol)
-        listed[job.level].setdefault(job.kernel, []).append(row)
+    for job, found in zip(jobs, _compile_all(jobs), strict=True):
+        for name, row, code in found:
+            path = work / f"{row.symbol}.o"
+            path.write_bytes(code)
+            objects.append(path)
+            listed[job.level].setdefault(name, []).append(row)
     source = work / "tables.c"
     source.write_text(tables.write(stamp(), listed), encoding="utf-8")
     link(compiler, [source, *sorted(HERE.glob("*.c"))], objects, target)
 
 
-def _compile_all(jobs: list[Job]) -> list[ahead.Compiled]:
-    """One process for each job; as many at a time as there are cores."""
+def group(names: list[str]) -> list[tuple[str, ...]]:
+    """Kernels that are compiled in one process: those of a module, and the passes over sequences."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        module = name.removeprefix("chainfield.kernels.").rpartition(".")[0]
+        groups.setdefault("passes" if module in PASSES else module, []).append(name)
+    return [tuple(group) for group in groups.values()]
+
+
+def _compile_all(jobs: list[Job]) -> list[list[tuple[str, tables.Row, bytes]]]:
+    """As many processes at a time as there are cores."""
     fork = "fork" in multiprocessing.get_all_start_methods() and sys.platform != "darwin"
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     context = multiprocessing.get_context("fork" if fork else "spawn")
@@ -80,10 +85,17 @@ def _compile_all(jobs: list[Job]) -> list[ahead.Compiled]:
         return pool.map(_compile, jobs, chunksize=1)
 
 
-def _compile(job: Job) -> ahead.Compiled:
+def _compile(job: Job) -> list[tuple[str, tables.Row, bytes]]:
+    """The versions of all kernels of a job."""
+    gc.disable()  # the process ends soon
     ahead.aim(levels.cpu(job.level))
-    kernel = all_kernels()[job.kernel]
-    return ahead.compile_kernel(kernel, kernel.versions[job.version], job.symbol)
+    kernels, found = all_kernels(), []
+    for i, name in enumerate(job.kernels):
+        for j, version in enumerate(kernels[name].versions):
+            symbol = f"{job.prefix}_{i}_{j}"
+            made = ahead.compile_kernel(kernels[name], version, symbol)
+            found.append((name, tables.Row(version.format, made.result, made.n_slots, symbol), made.code))
+    return found
 
 
 def c_compiler() -> list[str]:

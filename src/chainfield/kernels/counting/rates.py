@@ -199,7 +199,9 @@ def fill_rates(rates: Rates, words: Int32, offsets: Int, out: Out[Float3D]) -> N
             n = labels_of(rates, words[t - 1], before, own)
             m = labels_of(rates, words[t], after, theirs)
             if n < n_labels or m < n_labels:
-                out[t] = rates.log_base
+                for i in range(n_labels):
+                    for j in range(n_labels):
+                        out[t, i, j] = rates.log_base[i, j]
             step_rates(rates, words[t - 1], before, own, n, words[t], after, theirs, m, place, step)
             for i in range(n):
                 for j in range(m):
