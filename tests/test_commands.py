@@ -132,7 +132,15 @@ def test_help_on_training_needs_the_declarations_of_models_only() -> None:
 
 def test_help_lists_the_commands_in_order() -> None:
     shown = run("--help").stdout
-    assert re.findall(r"^  (\w+) {2,}", shown, re.MULTILINE) == ["demo", "train", "tag", "classify", "evaluate", "show"]
+    assert re.findall(r"^  (\w+) {2,}", shown, re.MULTILINE) == [
+        "demo",
+        "train",
+        "tag",
+        "classify",
+        "evaluate",
+        "show",
+        "compile",
+    ]
 
 
 def test_version() -> None:

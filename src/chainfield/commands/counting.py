@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ def count(
     """Count DATA and write the model; with --add, to the counts of an older one."""
     from chainfield.data import stream_corpus
     from chainfield.errors import ConfigError
+    from chainfield.kernels.clock import working_time
     from chainfield.models import EmpiricalCRF, load
 
     if add:
@@ -33,7 +33,7 @@ def count(
                 flag = EmpiricalCRF.settings[name].flag
                 raise ConfigError(f"{flag} has no effect with --add: {add} has its own; leave it out.")
         estimator = older.set_params(**settings)
-    started, stream = time.perf_counter(), stream_corpus(data, **columns)
+    started, stream = working_time(), stream_corpus(data, **columns)
     (estimator.partial_fit_stream if add else estimator.fit_stream)(stream)
     estimator.save(output, notes={"label_column": columns["label_column"], "separator": stream.separator})
     if not quiet:
@@ -43,4 +43,4 @@ def count(
         if estimator.scheme_ is not None:
             parts.append(f"scheme {estimator.scheme_}")
         click.echo(", ".join([*parts, f"{tagger.n_weights:,} counts"]), err=True)
-        click.echo(f"Counted in {time.perf_counter() - started:.1f} s. Wrote {output} ({size:.1f} MB).", err=True)
+        click.echo(f"Counted in {working_time() - started:.1f} s. Wrote {output} ({size:.1f} MB).", err=True)

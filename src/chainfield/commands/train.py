@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -155,9 +154,11 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
 
 def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: dict[str, Any]) -> None:
     """Train, with progress; save what came out, even if Ctrl-C ended it."""
+    from chainfield.kernels.clock import working_time
+
     from .progress import Reporter, summary
 
-    started, interrupted = time.perf_counter(), False
+    started, interrupted = working_time(), False
     with Reporter(quiet=options["quiet"], log=options["log"]) as watch:
         try:
             estimator.fit(
@@ -180,7 +181,7 @@ def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: di
     if not interrupted:
         checkpoint.unlink(missing_ok=True)
     if not options["quiet"]:
-        summary(estimator, output, time.perf_counter() - started, interrupted, checkpoint)
+        summary(estimator, output, working_time() - started, interrupted, checkpoint)
     if interrupted:
         raise SystemExit(130)
 
