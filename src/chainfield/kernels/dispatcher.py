@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pkgutil
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import event
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 from numba.np.numpy_support import from_dtype
 
@@ -119,6 +120,29 @@ def all_kernels() -> dict[str, Kernel]:
     return dict(sorted(found.items()))
 
 
-def helper(function: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    """A function that only kernels call: it gets no entries for Python and C."""
-    return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
+class _Unoptimised(JITCodeLibrary):  # type: ignore[misc]
+    def _optimize_final_module(self) -> None:
+        """Left to the kernel."""
+
+
+class Helper(CPUDispatcher):  # type: ignore[misc]
+    """A function that only kernels call: it has no entries for Python and C, and is optimised as a part of them.
+
+    Numba would optimise it, then again each function that calls it, up to the kernel.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.targetoptions.update(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+    def compile(self, signature: Any) -> Any:
+        """As Numba does, but for the last step."""
+        with global_compiler_lock:
+            codegen = self.targetctx.codegen()
+            usual = codegen._library_class
+            if usual is JITCodeLibrary:
+                codegen._library_class = _Unoptimised
+            try:
+                return super().compile(signature)
+            finally:
+                codegen._library_class = usual

@@ -62,6 +62,6 @@ def maker(function: Callable[..., Any]) -> Callable[..., Any]:
 def _helper(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     if NATIVE is not None:
         return function  # it is a part of the kernels that call it
-    from .dispatcher import helper
+    from .dispatcher import Helper
 
-    return helper(function, {**_OPTIONS, **options})
+    return Helper(function, targetoptions={"nopython": True, **_OPTIONS, **options})

@@ -9,7 +9,6 @@
 #include <numpy/arrayobject.h>
 #include <string.h>
 
-#define MOST_SLOTS 1024
 enum { OK = 0, NONE = -2 }; /* what a kernel returns unless it fails */
 
 static int unpack_array(const char *form, PyObject *value, int64_t **slot)
@@ -131,7 +130,7 @@ static PyObject *call(PyObject *self, PyObject *const *values, Py_ssize_t n_valu
     const Kernel *kernel = PyCapsule_GetPointer(self, NULL);
     if (kernel == NULL) return NULL;
     for (const Version *version = kernel->versions; version < kernel->versions + kernel->n_versions; version++) {
-        int64_t slots[MOST_SLOTS], *slot = slots, result[8] = {0};
+        int64_t slots[MOST_SLOTS], *slot = slots, result[MOST_RESULTS] = {0};
         const char *format = version->format;
         Py_ssize_t i = 0;
         while (*format && i < n_values && unpack(&format, values[i], &slot) == 0) i++;

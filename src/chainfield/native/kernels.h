@@ -15,13 +15,15 @@ typedef struct {
     int32_t dynamic; /* the pickle holds the arguments that were known to the compiler only */
 } Failure;
 
+enum { MOST_SLOTS = 1024, MOST_RESULTS = 8 };
+
+/* Arguments lie in slots of 64 bits. */
 typedef int32_t (*Entry)(int64_t *slots, void *result, Failure **failure);
 
 /* A kernel for one kind of arguments; declare.py says how formats are written. */
 typedef struct {
     const char *format; /* of the arguments */
     const char *result; /* of the result: l, d, ?, (...), or nothing for None */
-    int n_slots;
     Entry entry;
 } Version;
 

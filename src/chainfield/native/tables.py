@@ -24,7 +24,9 @@ def write(stamp: str, levels: Mapping[str, Mapping[str, list[Row]]]) -> str:
         entries = []
         for j, (name, rows) in enumerate(kernels.items()):
             lines += [f"int32_t {row.symbol}(int64_t *, void *, Failure **);" for row in rows]
-            versions = ", ".join(f'{{"{row.format}", "{row.result}", {row.n_slots}, {row.symbol}}}' for row in rows)
+            lines += [f'_Static_assert({row.n_slots} <= MOST_SLOTS, "{name} has too many arguments");' for row in rows]
+            lines += [f'_Static_assert({len(row.result)} <= MOST_RESULTS, "{name} returns too much");' for row in rows]
+            versions = ", ".join(f'{{"{row.format}", "{row.result}", {row.symbol}}}' for row in rows)
             lines.append(f"static const Version versions_{i}_{j}[] = {{{versions}}};")
             entries.append(f'{{"{name}", {len(rows)}, versions_{i}_{j}}}')
         lines.append(f"static const Kernel kernels_{i}[] = {{{', '.join(entries)}}};")
