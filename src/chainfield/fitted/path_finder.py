@@ -11,7 +11,7 @@ import numpy as np
 from chainfield.arrays import Float, Int32
 from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
-from chainfield.inference import viterbi
+from chainfield.inference.viterbi import viterbi
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp
 from chainfield.scorers import Scorer

@@ -20,7 +20,7 @@ from numba.np.numpy_support import from_dtype
 
 from .clock import compiling
 from .declare import Group, Numbers, Scalar, Version, versions
-from .source import stamp
+from .source import PACKAGE, stamp
 
 _SCALARS = {int: types.int64, float: types.float64, bool: types.boolean}
 
@@ -110,10 +110,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
 def all_kernels() -> dict[str, Kernel]:
     """Every kernel of the library, by module and name."""
-    import chainfield.kernels as package
-
     found = {}
-    for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+    for info in pkgutil.walk_packages([str(PACKAGE / "kernels")], f"{__package__}."):
         for name, value in vars(import_module(info.name)).items():
             if isinstance(value, Kernel) and value.py_func.__module__ == info.name:
                 found[f"{info.name}.{name}"] = value
