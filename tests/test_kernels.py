@@ -144,7 +144,7 @@ print(sorted({"numba", "llvmlite"} & set(sys.modules)))"""
 def extension(monkeypatch):
     """A stand-in for the extension, installed as from a wheel, without Numba; change its attributes."""
     module = SimpleNamespace(
-        STAMP=native.stamp(), levels=lambda: ["x86-64-v2", "x86-64-v3"], kernels=lambda level: {"level": level}
+        STAMP=native.stamp(), levels=lambda: ["x86-64-v2", "x86-64-v3"], kernels=lambda level: {}, flatten=None
     )
     module.supported = lambda: ["x86-64-v2", "x86-64-v3"]
     for name in ("CHAINFIELD_JIT", "CHAINFIELD_LEVEL"):

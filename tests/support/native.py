@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import chainfield
+from chainfield.kernels.jit import NATIVE
 
 SOURCE = Path(chainfield.__file__).parent / "native" / "encoder.c"
 MODULE = """
@@ -52,10 +53,8 @@ def build(folder: Path, *options: str) -> Any:
 
 def flatten() -> Any:
     """The function of the encoder; None where it is not installed and there is no compiler."""
-    try:
-        from chainfield._native import flatten as installed
-    except ImportError:
-        with TemporaryDirectory() as folder:
-            module = build(Path(folder))
-        return None if module is None else module.flatten
-    return installed
+    if NATIVE is not None:
+        return NATIVE.flatten
+    with TemporaryDirectory() as folder:
+        module = build(Path(folder))
+    return None if module is None else module.flatten

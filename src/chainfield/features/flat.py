@@ -14,16 +14,13 @@ import numpy as np
 
 from chainfield.arrays import Float, Int, Int32, offsets_of
 from chainfield.data.string_table import Pieces, pieces_of
+from chainfield.kernels.jit import NATIVE
 from chainfield.kernels.layout import PADDING
 
 from .attributes import DEEPEST, append_attributes
 from .batch import Batch, Sparse
 
-compiled: Callable[..., Any] | None
-try:
-    from chainfield._native import flatten as compiled
-except ImportError:
-    compiled = None
+compiled: Callable[..., Any] | None = None if NATIVE is None else NATIVE.flatten
 
 PART = 1 << 14  # names that are read at a time, so that the processor's cache holds them until they are looked up
 FEW = 64  # sequences that the definition reads before compiled code has another try

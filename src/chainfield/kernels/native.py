@@ -1,4 +1,4 @@
-"""Kernels that were compiled ahead of time: whether there are any, and for which level of processors."""
+"""The extension, where kernels were compiled ahead of time: whether it is there, and for which processors."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Native:
 
     level: str
     kernels: dict[str, Callable[..., Any]]  # by module and name
+    flatten: Callable[..., Any]  # reads dicts and lists: see features/flat.py
 
 
 def load() -> Native | None:
@@ -65,7 +66,7 @@ def _of(module: Any) -> Native:
         )
     if asked not in supported:
         raise KernelError(f"CHAINFIELD_LEVEL={asked}: here are {', '.join(supported)}.")
-    return Native(asked, module.kernels(asked))
+    return Native(asked, module.kernels(asked), module.flatten)
 
 
 def _has_numba() -> bool:

@@ -111,7 +111,6 @@ def link(compiler: list[str], sources: list[Path], objects: list[Path], target: 
     """Compile the C sources and link all into one module, which must load."""
     options = ["-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wno-unused-function", f"-I{HERE}"]
     options += [f"-I{np.get_include()}", f"-I{sysconfig.get_paths()['include']}"]
-    options += ["-DCHAINFIELD_ENCODER"] if (HERE / "encoder.c").exists() else []
     shared = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared", "-s"]
     files = [str(path) for path in (*sources, *objects)]
     new = target.with_name(f"new{os.getpid()}{target.name}")  # what is in use now stays whole

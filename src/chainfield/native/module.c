@@ -5,9 +5,7 @@
 #include <numpy/arrayobject.h>
 #include <string.h>
 
-#ifdef CHAINFIELD_ENCODER
-int chainfield_add_encoder(PyObject *module);
-#endif
+int chainfield_add_encoder(PyObject *module); /* encoder.c */
 
 /* Whether this processor has a level; "generic" is what every processor of the platform has. */
 int chainfield_supports(const char *level)
@@ -82,9 +80,7 @@ PyMODINIT_FUNC PyInit__native(void)
     PyObject *module = PyModule_Create(&MODULE);
     if (module == NULL) return NULL;
     if (PyModule_AddStringConstant(module, "STAMP", CHAINFIELD_STAMP)) goto failed;
-#ifdef CHAINFIELD_ENCODER
     if (chainfield_add_encoder(module)) goto failed;
-#endif
     return module;
 failed:
     Py_DECREF(module);
