@@ -408,7 +408,7 @@ def test_flattening_states_is_a_scaling_of_the_start(m):
 def test_flattening_classes_keeps_their_order():
     sharp = HiddenCRF(flatten=None, trainer="sgd", learning_rate=1e-300, max_iter=1, n_jobs=1).fit(X, Y)
     flat = HiddenCRF(flatten="classes", kappa=0.1, learning_rate=1e-300, max_iter=1, n_jobs=1).fit(X, Y)
-    assert sharp.predict(X_TEST) == flat.predict(X_TEST)
+    assert sharp.predict(X_TEST).tolist() == flat.predict(X_TEST).tolist()
 
 
 # ---- RProp -------------------------------------------------------------------------------------------------------
@@ -515,7 +515,7 @@ def test_models_from_data_to_file(tmp_path):
             assert a.states[0] == 0 or isinstance(model, HiddenCRF)
             assert (np.diff(a.states) >= 0).all()
             assert set(a.components.tolist()) <= {0, 1}
-        assert [a.label for a in model.align(X_TEST)] == model.predict(X_TEST)
+        assert [a.label for a in model.align(X_TEST)] == model.predict(X_TEST).tolist()
         occupancy = model.predict_state_marginals(X_TEST[:2])
         np.testing.assert_allclose(occupancy[0].sum(axis=1), 1.0, rtol=1e-9)
 
@@ -524,7 +524,7 @@ def test_the_best_component_is_the_one_with_the_largest_density():
     model = HMMClassifier(n_components=3, max_iter=5, n_jobs=1).fit(X, Y)
     hmm, space = model.hmm_, SPACE_OF(model)
     [a] = model.align(X_TEST[:1], Y_TEST[:1])
-    first = int(np.flatnonzero(space.label_of == model.classes_.index(Y_TEST[0]))[0])
+    first = int(np.flatnonzero(space.label_of == model.classes_.tolist().index(Y_TEST[0]))[0])
     for o, s, i in zip(X_TEST[0], a.states, a.components, strict=True):
         k = first + int(s)
         assert int(i) == int(np.argmax([np.log(hmm.weight[k, j]) + density(hmm, k, j, o) for j in range(3)]))
@@ -550,7 +550,7 @@ def test_going_on_from_a_fitted_model():
     model.set_params(learning_rate=1e-300, max_iter=1).fit(X, Y)
     np.testing.assert_allclose(model.classifier_.theta, before, rtol=0, atol=1e-12)
     model.partial_fit(X[:10], Y[:10])
-    assert model.classes_ == ["arch", "down", "up"]
+    assert model.classes_.tolist() == ["arch", "down", "up"]
     hmm = HMMClassifier(max_iter=3, tol=1e-12, warm_start=True, n_jobs=1).fit(X, Y)
     last = hmm.history_[-1]["objective"]
     assert hmm.fit(X, Y).history_[0]["objective"] < last

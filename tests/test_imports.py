@@ -57,6 +57,7 @@ ALLOWED: dict[str, str] = {
     "potentials inference features scorers objectives tasks problem trainers fitted models",
     "models.neural": "errors arrays settings memory parallel kernels kernels.text data states potentials features "
     "inference scorers objectives tasks problem trainers fitted files torch models",
+    "adapters": "errors arrays settings tasks models",
     "audio": "errors arrays",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
     "models models.empirical models.neural",

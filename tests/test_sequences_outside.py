@@ -82,7 +82,7 @@ def test_training_and_classifying_from_the_command_line(folder, tmp_path, model)
     assert estimator.n_states == 2
     done = run("classify", target, folder / "test.npz", "--jobs", "1")
     lines = [line.split("\t") for line in done.stdout.splitlines()]
-    assert [label for _, label, _ in lines] == estimator.predict(X_TEST)
+    assert [label for _, label, _ in lines] == estimator.predict(X_TEST).tolist()
     assert "accuracy" in done.stderr
     done = run("classify", target, folder / "open.npz", "--json", "--jobs", "1")
     rows = [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,3 +1,4 @@
+from . import adapters as adapters
 from . import audio as audio
 from . import data as data
 from . import errors as errors

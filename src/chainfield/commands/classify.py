@@ -35,17 +35,18 @@ def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> N
         probabilities = estimator.predict_proba(found.sequences)
     except DataError as error:
         raise found.named(error) from None
-    labels = estimator.predict(found.sequences)
+    classes = estimator.classes_.tolist()  # plain values: JSON knows no others
+    labels = estimator.predict(found.sequences).tolist()
     states = estimator.predict_states(found.sequences, labels) if as_json else []
     with click.open_file(output, "w", encoding="utf-8") as out:
         for s, (name, label, p) in enumerate(zip(found.names, labels, probabilities.tolist(), strict=True)):
             if as_json:
-                shares = {str(c): round(share, 6) for c, share in zip(estimator.classes_, p, strict=True)}
+                shares = {str(c): round(share, 6) for c, share in zip(classes, p, strict=True)}
                 row = {"name": name, "label": label, "probabilities": shares, "states": states[s].tolist()}
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
             else:
-                out.write(f"{name}\t{label}\t{p[estimator.classes_.index(label)]:.6f}\n")
+                out.write(f"{name}\t{label}\t{p[classes.index(label)]:.6f}\n")
     if found.labelled:
-        truth = [None if y is None else type(estimator.classes_[0])(y) for y in found.labels]
+        truth = [None if y is None else type(classes[0])(y) for y in found.labels]
         accuracy = 100 * estimator.score(found.sequences, truth)
         click.echo(f"accuracy {accuracy:.2f} % of {sum(y is not None for y in truth)} labelled sequences", err=True)

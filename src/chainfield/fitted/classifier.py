@@ -32,9 +32,16 @@ class Classifier(FittedModel):
 
     def decode(self, batch: Batch) -> list[Any]:
         """The same for sequences that are encoded already."""
-        parts = self.map(lambda p: class_scores(self.chain.space, p, self.how).argmax(axis=1), batch)
-        numbers: Int32 = np.concatenate(parts or [np.empty(0, np.int64)]).astype(np.int32)
-        return self.task.decode(numbers, batch.offsets)
+        return self.task.decode(self.labels(batch), batch.offsets)
+
+    def labels(self, batch: Batch) -> Int32:
+        """(S,) the best labels by number."""
+        return self.scores(batch).argmax(axis=1).astype(np.int32)
+
+    def scores(self, batch: Batch) -> Float:
+        """(S, L) the scores of labels, each up to a number that a sequence's labels share; the best has the largest."""
+        parts = self.map(lambda p: class_scores(self.chain.space, p, self.how), batch)
+        return np.concatenate(parts or [np.empty((0, len(self.task.labels)))])
 
     def log_probabilities(self, sequences: Sequence[Any]) -> Float:
         """(S, L) log-probabilities of labels, exact however small they are."""

@@ -14,6 +14,7 @@ import numpy as np
 from chainfield.arrays import Float, Int32
 from chainfield.errors import NotTrainedError
 from chainfield.features.map import FeatureMap
+from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.files.model import save_model
 from chainfield.files.values import to_json
 from chainfield.fitted import FittedModel, names
@@ -87,9 +88,14 @@ class SequenceModel(Grouped, ABC):
     # ---- inspection ----------------------------------------------------------------------------------------------
 
     @property
-    def classes_(self) -> list[Any]:
-        """The labels, in the order of the columns of probabilities."""
-        return list(self._fitted().task.labels)
+    def n_features_in_(self) -> int:
+        """How many columns the arrays or sparse matrices of training had; text and dicts have none."""
+        features = self._fitted().features
+        if isinstance(features, DenseFeatures):
+            return features.n_columns
+        if isinstance(features, SparseFeatures):
+            return features.n_features
+        raise AttributeError("n_features_in_ is for models of arrays and sparse matrices; this one reads text.")
 
     @property
     def feature_names_(self) -> Sequence[str]:

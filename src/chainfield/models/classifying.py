@@ -7,14 +7,14 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from chainfield.arrays import Float
+from chainfield.arrays import Array, Float
 from chainfield.errors import DataError
 from chainfield.features.map import FeatureMap
 from chainfield.fitted import Classifier
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
-from chainfield.tasks import Classifying, Task
+from chainfield.tasks import Classifying, Task, label_array
 
 from .base import SequenceModel, not_trained
 from .inputs import shown, split_sequences
@@ -24,6 +24,8 @@ class ClassifyingModel(SequenceModel):
     """Base of the classifiers, trained in whatever way: one label for a whole sequence."""
 
     task_type: ClassVar[type[Task]] = Classifying
+    #: What scikit-learn asks for, to keep the shares of classes in every fold, for example.
+    _estimator_type: ClassVar[str] = "classifier"
 
     @property
     def classifier_(self) -> Classifier:
@@ -48,9 +50,31 @@ class ClassifyingModel(SequenceModel):
     def _classifier(self) -> Classifier:
         return cast(Classifier, self._fitted())
 
-    def predict(self, X: Any, *, lengths: Sequence[int] | None = None) -> list[Any]:
-        """The best label of each sequence."""
-        return self._classifier().predict(split_sequences(X, lengths))
+    @property
+    def classes_(self) -> Array:
+        """(labels,) the labels, in the order of the columns of probabilities."""
+        return label_array(self._fitted().task.labels)
+
+    def predict(self, X: Any, *, lengths: Sequence[int] | None = None) -> Array:
+        """(sequences,) the best label of each sequence."""
+        model = self._classifier()
+        return self.classes_[model.labels(model.encode(split_sequences(X, lengths)))]
+
+    def decision_function(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
+        """(sequences, labels) how far the score of a label lies above the best of the others: only the predicted one
+        lies above 0. With two labels, (sequences,): how far the second lies above the first.
+
+        Models that were trained to tell labels apart without probabilities (a perceptron, a large margin) are compared
+        by these.
+        """
+        model = self._classifier()
+        scores = model.scores(model.encode(split_sequences(X, lengths)))
+        if scores.shape[1] < 2:
+            return np.zeros_like(scores)
+        ordered = np.sort(scores, axis=1)
+        others = np.where(scores == ordered[:, -1:], ordered[:, -2:-1], ordered[:, -1:])
+        margins: Float = np.nan_to_num(scores - others)  # a class without any path lies as far below as numbers go
+        return margins[:, 1] if margins.shape[1] == 2 else margins
 
     def predict_proba(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """(sequences, labels) probabilities, columns in the order of ``classes_``."""

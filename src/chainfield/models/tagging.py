@@ -12,6 +12,7 @@ from chainfield.features.map import FeatureMap
 from chainfield.fitted import Confidence, Tagger, confidences
 from chainfield.inspection.explanation import Explanation, explain
 from chainfield.metrics import span_f1, token_accuracy
+from chainfield.metrics.scoring import filled
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
@@ -23,6 +24,7 @@ from .base import SequenceModel, not_trained
 from .constraints import found_scheme, label_rules
 from .groups import DecoderSettings, RuleSettings
 from .inputs import split_sequences
+from .label_lists import LabelLists
 
 
 class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
@@ -38,6 +40,11 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
         if "fitted_" not in self.__dict__:
             raise not_trained(self)
         return cast(Tagger, self.fitted_)
+
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels, in the order of the columns of probabilities."""
+        return list(self._fitted().task.labels)
 
     def _rules(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> tuple[str | None, Rules | None]:
         scheme = found_scheme(labels, self.scheme, targets)
@@ -56,17 +63,17 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
     def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
         """Span F1 where labels stand for spans, else token accuracy."""
         # Where the truth is not known, nothing is counted against the prediction.
-        known = [[p if t is None else t for t, p in zip(*pair, strict=True)] for pair in zip(truth, guess, strict=True)]
+        known = filled(truth, guess)
         textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
         return span_f1(known, guess) if textual else token_accuracy(known, guess)
 
     def _tagger(self) -> Tagger:
         return cast(Tagger, self._fitted())
 
-    def predict(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[list[Any]]:
+    def predict(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> LabelLists:
         """The best label sequence of each sequence; ``given`` fixes labels (None elsewhere, a set: one of these)."""
         fixed = None if given is None else split_sequences(given, lengths, "given")
-        return self._tagger().predict(split_sequences(X, lengths), fixed)
+        return LabelLists(self._tagger().predict(split_sequences(X, lengths), fixed))
 
     def predict_marginals(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[Float]:
         """Label probabilities: a (length, labels) array a sequence, columns in the order of ``classes_``."""

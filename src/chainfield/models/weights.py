@@ -27,7 +27,7 @@ def sequence_weights(given: Any, n_sequences: int) -> Float:
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
         raise DataError("sample_weight must be finite and not negative.")
     if not weight.any():
-        raise DataError("sample_weight is 0 for every sequence; at least one must count.")
+        raise DataError("sample_weight is zero for every sequence; at least one must count.")
     return weight
 
 

@@ -6,7 +6,16 @@ from html import escape
 from typing import Any
 
 #: Attributes that route metadata such as sample_weight through scikit-learn's tools.
-METHODS = ("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "score", "transform")
+METHODS = (
+    "fit",
+    "partial_fit",
+    "predict",
+    "predict_proba",
+    "predict_log_proba",
+    "decision_function",
+    "score",
+    "transform",
+)
 ROUTING = (
     "get_metadata_routing",
     "_get_metadata_request",

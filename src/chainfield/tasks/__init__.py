@@ -1,7 +1,7 @@
 """Tasks: from the user's targets to clamps, and from labels' numbers to answers."""
 
 from .classifying import Classifying, check_long_enough
-from .labels import ordered_labels
+from .labels import label_array, ordered_labels
 from .tagging import Tagging, check_lengths
 from .task import Task, label_cost
 
@@ -15,6 +15,7 @@ __all__ = [
     "Task",
     "check_lengths",
     "check_long_enough",
+    "label_array",
     "label_cost",
     "ordered_labels",
 ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from chainfield.arrays import Array
 from chainfield.errors import DataError
 
 
@@ -17,6 +18,18 @@ def ordered_labels(seen: Iterable[Any]) -> tuple[Any, ...]:
         return tuple(sorted(distinct))
     except TypeError:
         return tuple(distinct)
+
+
+def label_array(labels: Sequence[Any]) -> Array:
+    """Labels as a one-dimensional array: of strings or numbers where that changes none of them, else of objects."""
+    for kinds in ((str,), (bool,), (int, float)):
+        if labels and all(isinstance(label, kinds) for label in labels):
+            found = np.array(labels)
+            if found.tolist() == list(labels):  # no string lost a zero at its end, no number a digit
+                return found
+    found = np.empty(len(labels), object)
+    found[:] = labels
+    return found
 
 
 def plain_label(label: Any) -> Any:
