@@ -61,20 +61,22 @@ def commands(block: Block) -> list[str]:
     return [line.removeprefix("$ ") for line in joined.splitlines() if line.startswith("$ ")]
 
 
-def shell(command: str, page: Path) -> None:
-    """A pipeline of `chainfield` (in this process: it is quick) and of small standard tools."""
+def shell(command: str, page: Path) -> str:
+    """A pipeline of `chainfield` (in this process: it is quick) and of small standard tools; what it shows."""
     command, _, target = command.partition(" > ")
-    data = b""
+    data, said = b"", ""
     for part in command.split(" | "):
         words = shlex.split(part)
         if words[0] == "chainfield":
             result = run(*words[1:], stdin=data)
             assert result.code == 0, f"{page_name(page)}: {part!r} failed: {result.stderr}"
-            data = result.stdout.encode()
+            data, said = result.stdout.encode(), said + result.stderr
         else:
             data = subprocess.run(words, input=data, stdout=subprocess.PIPE, check=True).stdout
     if target:
         Path(target.strip()).write_bytes(data)
+        data = b""
+    return said + data.decode()
 
 
 def prepare(folder: Path) -> None:

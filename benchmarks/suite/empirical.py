@@ -65,10 +65,11 @@ def run(options: Options) -> Measurements:
         "empirical: from the file to the model, with reading, on one thread. reading_ratio: divided by the time in "
         "which a loop of Python reads the same file, splits its lines and numbers words and tags by dictionaries; "
         "own_reading_ratio: by the time of load_corpus, which does so in compiled code.",
-        f"crf and crfsuite: the same features; {N_CRF:,} sentences that have all labels. Seconds an iteration of "
-        "L-BFGS (ours: the difference of 2 and of 6 iterations) or a pass of SGD are extrapolated to all sentences, by "
-        f"tokens. crf_speedup: LinearCRF on all processors, the shorter of {ITERATIONS} iterations and {PASSES} "
-        f"passes, divided by empirical_seconds. crfsuite_speedup: {ITERATIONS} iterations. Chunking takes so many.",
+        f"crf and crfsuite: the same features; {N_CRF:,} sentences that have all labels. Seconds per iteration of "
+        "L-BFGS (ours: the difference between 2 and 6 iterations) or per pass of SGD are extrapolated to all "
+        f"sentences, by tokens. crf_speedup: LinearCRF on all processors, the shorter of {ITERATIONS} iterations "
+        f"and {PASSES} passes, divided by empirical_seconds. crfsuite_speedup: {ITERATIONS} iterations, as many as "
+        "chunking takes.",
         f"decoding: `predict` from encoded data on one thread, against Viterbi over all label pairs ({N_DENSE} "
         "sentences, edge scores ready before the clock starts; filling them takes longer still). The labels are the "
         "same.",

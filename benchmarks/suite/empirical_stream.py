@@ -45,9 +45,9 @@ def run(options: Options) -> Measurements:
                  1e9 * found["seconds"] / (n * size), found["peak"] / 1e6, bytes_ / found["pairs"],
                  1e6 * found["tagging"]]
             )  # fmt: skip
-    head = ["tokens", "distinct words", "distinct pairs", "seconds", "ns a token", "MB at the peak",
-            "bytes a distinct pair", "tagging, µs a token"]  # fmt: skip
-    result.tables.append(Table(f"{LABELS} labels, 1 thread, a process each", head, rows))
+    head = ["tokens", "distinct words", "distinct pairs", "seconds", "ns per token", "MB at the peak",
+            "bytes per distinct pair", "tagging, µs per token"]  # fmt: skip
+    result.tables.append(Table(f"{LABELS} labels, 1 thread, one process each", head, rows))
     last, first = rows[-1], rows[0]
     tokens = [size * n for n in (sizes[0], sizes[-1])]
     slope = np.log(float(last[3] or 1) / float(first[3] or 1)) / np.log(tokens[1] / tokens[0])
@@ -58,10 +58,12 @@ def run(options: Options) -> Measurements:
         "stream_size_exponent": float(slope),
     }
     result.notes += [
-        "A million words as Zipf saw them; two in three are one of 30 usual followers of the word before. A word has "
-        f"{made_up.LIKELY} labels that it likes, and any other one time in a hundred. Files of a million tokens, read "
-        "one after the other; spelling features, all defaults. Seconds are processor time of the one thread.",
-        "bytes a distinct pair: the peak less that of the process with libraries and kernels, divided by the distinct "
+        "A million words, with frequencies by Zipf's law; two in three are one of the 30 usual followers of the word "
+        f"before. A word has {made_up.LIKELY} usual labels, and any other one time in a hundred. Files of a million "
+        "tokens, read one after the other; spelling features, all defaults. Seconds are processor time of the one "
+        "thread.",
+        "bytes per distinct pair: the peak less that of the process with libraries and kernels, divided by the "
+        "distinct "
         "pairs; words, their features and blocks of the file are in it. size_exponent: time grows as tokens to this "
         "power from the smallest size to the largest; 1 is linear.",
     ]

@@ -153,9 +153,9 @@ def run(options: Options) -> Measurements:
     found.speedup("gradient_times_its_products", "gradient", "products")
     found.notes += [
         f"OCR, {len(x):,} letters, {UNITS} units, 26 labels; float32 in the sweep, float64 in the gradient, float32 in "
-        f"PyTorch. Both sides may use {THREADS} threads; our sweep is one thread by its nature, a step a word.",
+        f"PyTorch. Both sides may use {THREADS} threads; our sweep needs one thread, since it makes one step per word.",
         f"PyTorch steps once a batch of {BATCH} words, sorted by length; it is timed once.",
-        "products: x W and its way back for all letters at once, float32, on two threads: the least that any training "
-        "needs whose words are all wrong.",
+        "products: x W and its way back for all letters at once, float32, on two threads: the least that a training "
+        "needs in which all words are wrong.",
     ]
     return found

@@ -57,17 +57,19 @@ def run(options: Options) -> Measurements:
         result.samples["dplvm_lbfgs"][0] / result.samples["latent_perceptron_entities"][0]
     )
     result.notes += [
-        "First order: noun phrases of CoNLL-2000 (B-NP, I-NP, O), 19 templates, a pass of the latent perceptron with 5 "
-        "states a label on one thread, against a pass of python-crfsuite's averaged perceptron without hidden states.",
+        "First order: noun phrases of CoNLL-2000 (B-NP, I-NP, O), 19 templates, a pass of the latent perceptron "
+        "with 5 states per label on one thread, against a pass of python-crfsuite's averaged perceptron without "
+        "hidden states.",
         f"Second order: 11 labels with 4 states each, 44 states, {SENTENCES} sentences of JNLPBA; a pass against the "
-        "best paths of the same sentences with all scores ready (one max-product of 44 · 44 · 44 a position).",
+        "best paths of the same sentences with all scores ready (one max-product of 44 · 44 · 44 per position).",
         f"Many states: forward-backward of {SEQUENCES} sequences of 10 to 40 positions over {STATES} states that all "
         "follow each other, with the expectations of all edges, against the matrix products that it needs (NumPy, "
         "the same BLAS and shapes, double precision); both on one thread.",
-        "Entities: JNLPBA, features that occur 15 times or more, 2 states a label. The latent perceptron makes "
-        f"{ENTITY_PASSES} passes, on one processor, as it must; L-BFGS minimises the DPLVM's objective on all "
-        f"processors for {ITERATIONS} iterations as in the paper, and has not converged then (the library's own limit "
-        "is 500). As in the paper without the extraction of features, which both share; F1 on test data.",
+        "Entities: JNLPBA, features that occur 15 times or more, 2 states per label. The latent perceptron makes "
+        f"{ENTITY_PASSES} passes on one processor, since its steps depend on each other; L-BFGS minimises the "
+        f"DPLVM's objective on all processors for {ITERATIONS} iterations as in the paper, and has not converged then "
+        "(the library's own limit is 500). As in the paper without the extraction of features, which both share; F1 "
+        "on test data.",
     ]
     return result
 

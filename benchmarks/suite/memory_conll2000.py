@@ -38,9 +38,9 @@ def run(options: Options) -> Measurements:
         _tagging(task, folder, result)
     result.notes += [
         "Resident memory of the whole process, interpreter and libraries included, at its largest. Ready strings are a "
-        "list of all feature strings, held by the user; sentence by sentence, they are built, appended at "
-        "once, and forgotten.",
-        "A token more: the growth from 1 copy of the corpus to 4, divided by the tokens; copies bring no new features.",
+        "list of all feature strings, held by the user; sentence by sentence, they are built, appended and discarded.",
+        "Per added token: the growth from 1 copy of the corpus to 4, divided by the tokens; copies have no new "
+        "features.",
     ]
     return result
 
@@ -68,7 +68,7 @@ def _training(task: Task, folder: Path, repeats: int, result: Measurements) -> N
         result.figures[f"train_peak_bytes{kind}"] = whole[0]
         result.figures[f"train_bytes_per_token{kind}"] = more
     result.tables.append(
-        Table("Training, MB at the peak", ["", *(f"{n} ×" for n in COPIES), "bytes a token more"], rows)
+        Table("Training, MB at the peak", ["", *(f"{n} ×" for n in COPIES), "bytes per added token"], rows)
     )
     for kind, own, peer in (
         ("train", "", "crfsuite"),

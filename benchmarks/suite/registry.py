@@ -54,7 +54,7 @@ BENCHMARKS = {
             "tag_conll2000",
         ),
         Benchmark(
-            "memory-conll2000", "peak memory of training and tagging, and bytes a token", "10", "memory_conll2000"
+            "memory-conll2000", "peak memory of training and tagging, and bytes per token", "10", "memory_conll2000"
         ),
         Benchmark("hmm-em", "EM of hidden Markov models with Gaussian mixtures, against hmmlearn", "2", "hmm_em"),
         Benchmark(
@@ -71,7 +71,7 @@ BENCHMARKS = {
         ),
         Benchmark(
             "hidden-unit-large",
-            "a hidden-unit CRF of 212 million parameters on sparse input: sentences a second, peak memory",
+            "a hidden-unit CRF of 212 million parameters on sparse input: sentences per second, peak memory",
             "1",
             "hidden_unit_large",
         ),

@@ -34,8 +34,8 @@ def run(options: Options) -> Measurements:
     result.notes += [
         "evaluate: loss and gradient. decode: Viterbi from encoded data to labels. encode: from columns to numbers, by "
         f"10 templates. Dense input has {made_up.COLUMNS} columns.",
-        "Arithmetic that is needed: an evaluation multiplies and adds 3 times an edge (forward, backward, expectation) "
-        "and 2 times a weight of an active feature (score, gradient); decoding once each.",
+        "Arithmetic that is needed: an evaluation multiplies and adds 3 times per edge (forward, backward, "
+        "expectation) and 2 times per weight of an active feature (score, gradient); decoding does so once each.",
     ]
     return result
 
@@ -47,7 +47,7 @@ def _labels(result: Measurements, most: int) -> None:
             edges = n_labels ** (order + 1)
             if edges > MOST_EDGES:
                 result.notes.append(
-                    f"{n_labels} labels in order {order} have {edges:,} edges a position: left out, too many."
+                    f"{n_labels} labels in order {order} have {edges:,} edges per position, which is too many."
                 )
                 continue
             n_tokens = min(most, max(2000, 8 * n_labels, min(100_000, int(WORK / (3 * edges)))))
@@ -67,9 +67,9 @@ def _labels(result: Measurements, most: int) -> None:
                     _tabled(result, f"{what}_madds_{name}", need[what])
                     row += [ns, need[what], need[what] / ns]
                 rows.append(row)
-    head = ["order", "labels", "input", "tokens", "evaluate, ns a token", "multiply-adds", "a ns"]
+    head = ["order", "labels", "input", "tokens", "evaluate, ns per token", "multiply-adds", "per ns"]
     result.tables.append(
-        Table("Labels, order, input: 1 thread", [*head, "decode, ns a token", "multiply-adds", "a ns"], rows)
+        Table("Labels, order, input: 1 thread", [*head, "decode, ns per token", "multiply-adds", "per ns"], rows)
     )
 
 
@@ -128,8 +128,8 @@ def _sizes(result: Measurements, most: int) -> None:
         rows.append([f"{size:,}", found["weights"], *times, more])
     result.tables.append(
         Table(
-            f"Corpus size: {USUAL} labels, 1 thread, a process each",
-            ["tokens", "weights", *_HEAD[1:], "bytes a token"],
+            f"Corpus size: {USUAL} labels, 1 thread, one process each",
+            ["tokens", "weights", *_HEAD[1:], "bytes per token"],
             rows,
         )
     )
@@ -140,13 +140,13 @@ def _sizes(result: Measurements, most: int) -> None:
             slope = np.polyfit(np.log(large), np.log(totals), 1)[0]
             result.figures[f"{what}_size_exponent"] = float(slope)
     result.notes.append(
-        "bytes a token: the peak less that of the process with libraries, kernels and the data alone. size_exponent: "
+        "bytes per token: the peak less that of the process with libraries, kernels and the data alone. size_exponent: "
         "time grows as tokens to this power, from 100,000 tokens on; 1 is linear. A larger corpus has more features, "
-        "which do not fit into the processor's cache any more."
+        "which no longer fit into the processor's cache."
     )
 
 
-_HEAD = ["length", "encode, ns a token", "evaluate, ns a token", "decode, ns a token"]
+_HEAD = ["length", "encode, ns per token", "evaluate, ns per token", "decode, ns per token"]
 
 
 def _per_token(result: Measurements, seconds: dict[str, Any], name: str, n_tokens: int) -> list[float]:

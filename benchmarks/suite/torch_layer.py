@@ -33,12 +33,12 @@ def run(options: Options) -> Measurements:
         torch.set_num_threads(before)
     result.notes += [
         f"float32, batch {BATCH}, length {LENGTH}, no mask; {LABELS} labels unless it says otherwise; one thread; the "
-        "same parameters and inputs; medians of rounds in which all take their turn.",
+        "same parameters and inputs; medians of alternating rounds.",
         "Forward and backward: the log-likelihood of given tags, and gradients for emissions and parameters.",
-        "Bare products: what forward-backward cannot do without, (B, K) (K, K) for every step in both directions and "
+        "Bare products: what forward-backward needs at least, (B, K) (K, K) for every step in both directions and "
         "one (K, N) (N, K), in torch, and nothing else.",
-        "Every contestant warms up with three untimed calls before its turn. Without them the first calls after "
-        "another contestant's turn take several times as long, ours most of all (1 ms is little), and an earlier run "
+        "Every layer warms up with three untimed calls before its turn. Without them the first calls after another "
+        "layer's turn take several times as long, ours most of all, since it takes only 1 ms. An earlier run "
         "without warm-up gave 2.7 times pytorch-crf for forward and backward in place of the figure here.",
     ]
     return result
@@ -128,7 +128,7 @@ def _torch_struct(crf: Any, result: Measurements) -> tuple[Callable[..., Any], C
 
 
 def _products(options: Options, result: Measurements) -> None:
-    """Many states a label: the layer beside the products that it needs."""
+    """Many states per label: the layer beside the products that it needs."""
     import torch
 
     from chainfield.states import partitioned

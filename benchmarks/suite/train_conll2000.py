@@ -40,7 +40,7 @@ def run(options: Options) -> Measurements:
     result.speedup("encode_speedup_crfsuite", "crfsuite_encode", "chainfield_encode")
     result.speedup("perceptron_pass_speedup_crfsuite", "crfsuite_perceptron", "chainfield_perceptron")
     result.notes += [
-        "lbfgs: seconds an evaluation, with all work of an iteration. encode: from the file to encoded data, against "
+        "lbfgs: seconds per evaluation, with all work of an iteration. encode: from the file to encoded data, against "
         "feature strings and append. threads_ratio: the fastest evaluations (loss and gradient) on 1 and on 2 threads.",
     ]
     return result

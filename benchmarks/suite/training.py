@@ -147,9 +147,9 @@ class Race:
 
 HOW = (
     "train: from encoded data to an objective within 0.1 % of the optimum, default settings, everything included: "
-    "preparations, stopping rule. A peer is given the moment at which its L-BFGS passes that mark, and no encoding."
+    "preparations, stopping rule. A peer's time ends when its L-BFGS passes that mark, and does not include encoding."
 )
 WAPITI = (
     "Wapiti (2 threads) has a weight for every feature with every label, so it is measured against the optimum of that "
-    "model; it is spared its tagging of the training data after each iteration."
+    "model; its tagging of the training data after each iteration is not counted."
 )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 PAPER = "Mahajan, Gunawardana and Acero: Training algorithms for hidden conditional random fields (ICASSP 2006)"
-PUBLISHED = "the paper, on all of TIMIT (23 times the data, 20 Gaussians a state)"
+PUBLISHED = "the paper, on all of TIMIT (23 times the data, 20 Gaussians per state)"
 HMM = {"variance_floor": 0.05, "smoothing": 1.0, "n_jobs": 1}
 
 

@@ -190,9 +190,10 @@ EXPERIMENT = Experiment(
     "Intervals are from 1,000 bootstrap samples of test sentences. Seconds: the final training with extraction of "
     "features, without choice of hyper-parameters and without compilation.",
     differences=(
-        "No participant of the shared task used a CRF. Objective, pairs and F1 of (a) stand beside a reference run "
-        "of CRFsuite (L-BFGS, 250 iterations, the same features and penalty), which is not a published figure.",
-        "(b) stands beside the same run although its features differ: is the default as good as hand-made templates?",
+        "No participant of the shared task used a CRF. Objective, pairs and F1 of (a) are compared with a reference "
+        "run of CRFsuite (L-BFGS, 250 iterations, the same features and penalty), which is not a published figure.",
+        "(b) is compared with the same run although its features differ: is the default as good as hand-made "
+        "templates?",
         "The published F1 scores below are of other methods on the same data and task, for orientation. Scores of NP "
         "chunking (such as Sha and Pereira 2003) are another task and are not listed.",
     ),

@@ -82,8 +82,8 @@ EXPERIMENT = Experiment(
     title="F1 against the number of hidden states, token-only input (Table 1)",
     paper=PAPER,
     protocol="Training on eng.train, the pass chosen on eng.testa, test on eng.testb; IOB1, 8 labels. A word's vector "
-    "(50 dimensions, GloVe, trained on) and a character BiLSTM (25 + 25), dropout 0.5, a tanh layer of 100, then a "
-    "score a state: nothing of the words beside it. Adam with a step of 0.003, batches of 20, at most 16 passes, "
+    "(50 dimensions, GloVe, trained on) and a character BiLSTM (25 + 25), dropout 0.5, a tanh layer of 100, then one "
+    "score per state; the words around it are not used. Adam with a step of 0.003, batches of 20, at most 16 passes, "
     "stopped after 4 without a better development F1. The step was chosen from 0.001 and 0.003 by the first passes of "
     "the ELCRF with 512 states on eng.testa. Rank 16 (8 for 16 states). Decoding by Viterbi over states.",
     differences=(
@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
         "known, also those that only the test data have",
         "at most 16 passes with early stopping after 4 and a step of 0.003, in place of 200 passes",
         "batches of sentences of similar length",
-        "seconds are wall time on one core, beside other work on the other one, with pauses",
+        "seconds are wall time on one core, with other work on the other core and with pauses",
         "words and characters as in Lample et al. (2016); their number of hidden units is not given in the paper",
     ),
     subset="600 training sentences and two passes, so that no figure compares",

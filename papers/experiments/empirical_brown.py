@@ -72,9 +72,8 @@ EXPERIMENT = Experiment(
     "word is unknown if the training data do not have it. Seconds: processor time of one training.",
     differences=(
         SUBSET,
-        "Rates of pairs of words that were never met climb a ladder of back-offs (docs/empirical.md); the paper's "
-        "μ_oov "
-        "scales all labels alike and cannot change the labels that are found, so that there is nothing to tune.",
+        "Rates of pairs of words that were never seen come from a ladder of back-offs (docs/empirical.md); the "
+        "paper's μ_oov scales all labels alike and cannot change the predicted labels, so there is nothing to tune.",
         '"Richer spelling" (prefixes, suffixes, shapes) goes beyond the paper.',
     ),
     subset="Table 2 only, nothing chosen",

@@ -92,7 +92,8 @@ EXPERIMENT = Experiment(
     "counted, "
     "the strength of the back-off and the penalties are chosen on ned.testa. Seconds: processor time of one training.",
     differences=(
-        "Rates of pairs of words that were never met climb a ladder of back-offs (docs/empirical.md); the paper says "
+        "Rates of pairs of words that were never seen come from a ladder of back-offs (docs/empirical.md); the paper "
+        "says "
         '"similarly" and no more.',
         "CRF++ and MALLET's piecewise training are replaced by LinearCRF with 100 iterations of L-BFGS; the "
         "spelling features enter as features of labels only.",

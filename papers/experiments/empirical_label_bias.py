@@ -74,7 +74,7 @@ EXPERIMENT = Experiment(
     "symbol with its label, and label pairs. CRF, piecewise and MEMM by L-BFGS with l2 = 0.001; EP1 and EP2 with all "
     "defaults. Seconds: processor time of a training, mean.",
     differences=(
-        "The paper does not say how many runs its figures are of; its data were not published.",
+        "The paper does not say how many runs its figures come from; its data were not published.",
         "CRF++, MALLET's piecewise training and the paper's MEMM are replaced by those of this library.",
     ),
     subset="3 seeds",

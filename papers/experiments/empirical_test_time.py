@@ -59,7 +59,7 @@ EXPERIMENT = Experiment(
     "be [0 0]. Parameters for each label with its word, and for each pair of labels with its pair of words, without a "
     "penalty. A gradient of 0 says that an estimate is a maximum-likelihood estimate of standard training.",
     differences=(
-        "The paper runs CRF++ with a penalty of almost nothing from given start values and sees whether it moves; here "
+        "The paper runs CRF++ with almost no penalty from given start values and checks whether it moves; here "
         "the gradient is computed at the estimates themselves.",
         "The paper's objective 2.50202 is CRF++'s; the exact value is 4 log(5/4) + log 5 = 2.50201.",
         "From zero the optimum that is found depends on the optimiser; L-BFGS here, with a relative tolerance of 1e-6.",

@@ -72,15 +72,15 @@ EXPERIMENT = Experiment(
     name="hcrf-flattening",
     title="Flattening of hypotheses and of states on the TIMIT sample (figure 1)",
     paper=PAPER,
-    protocol="Hidden CRFs with one Gaussian a state, trained on 12 speakers of the TIMIT sample; error in per cent on "
-    "two others, by all 48 phones, after some passes; mean of the first two folds of hcrf-timit, with their "
+    protocol="Hidden CRFs with one Gaussian per state, trained on 12 speakers of the TIMIT sample; error in per cent "
+    "on two others, by all 48 phones, after some passes; mean of the first two folds of hcrf-timit, with their "
     "development speakers. Kappa is 0.1; SGA with steps of 0.002 and batches of 10, averaged; batch RProp with first "
     "steps of 0.005; a penalty of 100 on the distance from the start. With hypothesis flattening, whose start is ten "
     "times as large, steps and penalty are scaled so that they mean the same.",
     differences=(
         "The paper's figure shows curves without numbers: state flattening starts worse and ends better, SGA much "
         "sooner than batch RProp.",
-        "1/23 of TIMIT, one Gaussian a state in place of 20.",
+        "1/23 of TIMIT, one Gaussian per state in place of 20.",
         "The paper stops early and has no penalty.",
     ),
     corpora=(TIMIT,),

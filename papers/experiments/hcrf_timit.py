@@ -60,7 +60,8 @@ KINDS = {"hmm": chainfield.HMMClassifier, "hcrf": chainfield.HiddenCRF}
 
 @dataclass(frozen=True)
 class Cell:
-    """A training: the method, which of its settings, Gaussians a state, and the pairs of speakers that are left out."""
+    """A training: the method, which of its settings, Gaussians per state, and the pairs of speakers that are left "
+    "out."""
 
     method: str
     setting: int
@@ -202,15 +203,15 @@ EXPERIMENT = Experiment(
     "pairs of speakers beside the test pair, by models that were trained without them and without the test pair; then "
     "all 14 other speakers are trained on. What there is to choose from, step sizes, numbers of passes and the floor "
     "under variances come from trials with the second and the third pair as development speakers, without the pair "
-    "before. Penalties draw to the flattened start. Seconds: mean of the last training.",
+    "before. Penalties pull weights towards the flattened start. Seconds: mean of the last training.",
     differences=(
         "The sample has 1/23 of TIMIT's training data, so only order and relative gains compare, and mixtures are "
-        "small: 1, 2 and 4 Gaussians a state in place of 20.",
+        "small: 1, 2 and 4 Gaussians per state in place of 20.",
         "Segment boundaries are those of the corpus; the front end is librosa's, not HTK's.",
         "Strong penalties keep models near their start; the paper has none and stops early.",
         "HMMs are moved by means, log variances and free log probabilities with hypothesis flattening; the paper left "
         "variances out of the gradients of means.",
-        "SGA takes 10 segments a step, not one: nearly the same steps, in a quarter of the time.",
+        "SGA takes 10 segments per step, not one: nearly the same steps, in a quarter of the time.",
         "With 2 and 4 Gaussians EBW stands for the discriminative HMMs.",
         "Kappa 0.1 and the penalty 100 were the lowest to choose from, and the best on development speakers: there may "
         "be better settings below them.",

@@ -46,7 +46,7 @@ EXPERIMENT = Experiment(
     differences=(
         "250 hidden units in place of up to 1,000, 20 or 30 passes in place of 100, and 60 iterations of L-BFGS in "
         "place of 500.",
-        "Steps and penalties are the library's defaults, chosen nowhere.",
+        "Steps and penalties are the library's defaults; none was chosen.",
         "The paper shows these figures as bars without numbers.",
     ),
     subset="600 training words, fold 0, 20 units, 6 passes, two settings",

@@ -114,7 +114,7 @@ def cell(setting: Setting, data: Data, context: Context) -> dict[str, Any]:
         model = setting.kind(**setting.options, **candidate, **common, max_iter=passes)
         model, seconds = trained(model, *data.train, X_dev=data.dev[0], y_dev=data.dev[1])
         dev = 100 * max(record["dev_score"] for record in model.history_)
-        choice = f"{candidate['n_states']} states a label, chosen from {STATES}; " if candidate else ""
+        choice = f"{candidate['n_states']} states per label, chosen from {STATES}; " if candidate else ""
         share = f"{model.n_iter_} iterations, the best on the development data is number {model.best_iteration_}"
         note = f"{choice}{share} (F1 {dev:.2f} there); {model.tagger_.n_weights:,} weights"
         context.log(f"{setting.title}: {seconds:.0f} s, {note}")
@@ -145,7 +145,8 @@ EXPERIMENT = Experiment(
     title="Bio-entities of JNLPBA 2004: latent perceptron, perceptron, DPLVM, CRF",
     paper=PAPER,
     protocol="Training on 16,807 sentences (1,800 abstracts), settings chosen on the 1,739 of the development data "
-    "(200 abstracts): of all passes, the one with the best F1 there is kept, and of 2 and 4 states a label the better "
+    "(200 abstracts): of all passes, the one with the best F1 there is kept, and of 2 and 4 states per label the "
+    "better "
     "one where the note says so (elsewhere 2, unless the row says more). Test on 3,856 sentences (404 abstracts), F1 "
     "of spans in per cent. The latent perceptron is averaged and restarted from the average every 4th pass. States "
     "share weights of their label, unless the row says states only. cc: features that occur at fewer positions are "
@@ -156,8 +157,9 @@ EXPERIMENT = Experiment(
         f"of CoNLL-2000 (Wall Street Journal): an averaged perceptron, {POS_PASSES} passes, built-in features.",
         "Table 1 names orthography modes but does not say what they are: here the short shape of a word, prefixes and "
         "suffixes of 2 to 4 letters, lower-cased neighbours. These features are richer than the paper's.",
-        "Features are crossed with states, transitions with state pairs (and triples in order 2); the paper crosses "
-        "every feature with pairs and triples as well. The paper has 4 states a label, and weights of states only.",
+        "Features are combined with states, transitions with state pairs (and triples in order 2); the paper "
+        "combines every feature with pairs and triples as well. The paper has 4 states per label, and weights of "
+        "states only.",
         f"Passes are {PASSES} at most (the paper: up to 100), iterations of L-BFGS {ITERATIONS} as in the paper.",
     ),
     subset=f"the first {QUICK_TRAIN} training and {QUICK_TEST} development and test sentences, 5 iterations",

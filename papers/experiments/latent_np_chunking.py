@@ -176,16 +176,16 @@ EXPERIMENT = Experiment(
     protocol="Training on 8,936 sentences, test on 2,012; labels B-NP, I-NP, O; F1 of noun phrases in per cent. The 17 "
     "templates of Table 3 and a bias, all features that occur. Passes, and options where there are several, are chosen "
     "by F1 on the last 10 % of the training data (where there are several seeds, by its mean over them); then the "
-    "model is trained on all of the training data. Unless the row says more, features are crossed with states and "
+    "model is trained on all of the training data. Unless the row says more, features are combined with states and "
     "transitions with state pairs (and triples in order 2). Seconds: the final training with extraction of features, "
     "without compilation and without the choice.",
     differences=(
-        "The paper crosses every feature with states, state pairs and state triples in order 2, for up to 80 passes. "
-        "The library can do that, but it takes too long for this protocol (400 sentences: 8 million weights, 2 s a "
+        "The paper combines every feature with states, state pairs and state triples in order 2, for up to 80 passes. "
+        "The library can do that, but it takes too long for this protocol (400 sentences: 8 million weights, 2 s per "
         "pass). A row with all features crossed with states and state pairs in order 1 stands for it, after "
         f"{CROSSED_PASSES} passes. The other rows cross features with states alone.",
         "Passes are 24 at most (50 and 32 in the rows with shared weights; the paper: up to 80), iterations of L-BFGS "
-        "60 (280 and 300); the DPLVM has 2 states a label (the paper: 5), and weights shared by labels.",
+        "60 (280 and 300); the DPLVM has 2 states per label (the paper: 5), and weights shared by labels.",
         "Weights shared by labels are not in the paper, nor are large margins, nor the richer features (Table 3 and "
         "spelling, words with tags, longer runs of tags).",
     ),

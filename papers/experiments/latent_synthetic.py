@@ -104,12 +104,12 @@ EXPERIMENT = Experiment(
     protocol=f"Four states in a cycle h1 → h2 → h3 → h4 → h1, taken with probability P, the rest spread evenly; h1 and "
     f"h2 are labelled y1, h3 and h4 y2; P(x1 | h) = 0.55, 0.55, 0.45, 0.45; {N_TRAIN:,} training and {N_TEST:,} test "
     f"sequences of length {LENGTH}, all of which start in h1. Label accuracy, mean of {SEEDS} data sets. All "
-    "models have the library's default settings; latent ones have 2 states a label, and restarts are the library's "
+    "models have the library's default settings; latent ones have 2 states per label, and restarts are the library's "
     "own. The interval is that of the mean over data sets.",
     differences=(
-        "Figure 3, with the curves, is not to be had as numbers: published accuracies are those that the text names, "
-        "for P = 0.9. Start state, length and token probabilities are not in the text; these reproduce its figures.",
-        "Latent models here share weights at the level of labels beside those of states, the library's default.",
+        "Figure 3, with the curves, is not available as numbers: published accuracies are those in the text, for P "
+        "= 0.9. Start state, length and token probabilities are not in the text; these reproduce its figures.",
+        "Latent models here share weights at the level of labels, besides those of states: the library's default.",
     ),
     subset="P = 0.9 and one data set only",
     run=run,

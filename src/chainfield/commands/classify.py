@@ -14,7 +14,9 @@ from .options import check_output, jobs
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path())
 @click.option("-o", "--output", type=click.Path(), default="-", help="Where to write; - is standard output.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a sequence: name, label, probabilities, states.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="One JSON object per sequence: name, label, probabilities, states."
+)
 @jobs
 def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> None:
     """Label the sequences of DATA, a .npz file or a folder of arrays, with MODEL.

@@ -18,7 +18,10 @@ def reading(function: F) -> F:
     for option in reversed(
         [
             click.option("--encoding", default="utf-8", show_default=True, help="Text encoding of the data."),
-            click.option("--separator", help="Column separator; by default tabs if there are any, else spaces."),
+            click.option(
+                "--separator",
+                help="Column separator; by default the model's, in training tabs if the first row has one or spaces.",
+            ),
             click.option("--no-comments", is_flag=True, help="Lines that start with # are tokens, never comments."),
             click.option("--keep-docstart", is_flag=True, help="Treat -DOCSTART- lines as tokens."),
         ]

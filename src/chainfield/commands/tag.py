@@ -33,7 +33,7 @@ _DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 @click.option("--decoder", type=click.Choice(_DECODERS), help="Which labels are the best.  [default: the model's]")
 @click.option("--marginals", is_flag=True, help="Add each label's probability.")
 @click.option("--n-best", type=int, help="Write the N best label sequences with their probabilities.")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a sentence: labels, probabilities, spans.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per sentence: labels, probabilities, spans.")
 @jobs
 @reading
 def tag(
