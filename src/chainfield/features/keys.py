@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,12 @@ class KeyTable:
         self._careful = careful_templates(program)
         self._flagged = np.empty(0, np.bool_)  # (texts,) contains a separator
         self._strings: dict[str, int] = {}  # features behind such keys, by string
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Tools that unpickle arrays as maps of a file (joblib) give them read-only; the kernel wants these open."""
+        vars(self).update(state)
+        self._keys = np.require(self._keys, requirements="W")
+        self._hash = np.require(self._hash, requirements="W")
 
     def see_values(self, values: list[list[str]]) -> None:
         """Extend the tables of the views to all values of the columns."""
