@@ -10,6 +10,7 @@ import difflib
 import inspect
 import textwrap
 from collections.abc import Iterable
+from inspect import isfunction
 from typing import Any, ClassVar
 
 import chainfield
@@ -71,7 +72,9 @@ class Configurable:
     def __repr__(self) -> str:
         changed = [(name, getattr(self, name)) for name in self.settings]
         shown = ", ".join(
-            f"{name}={value!r}" for name, value in changed if not _same(value, self.settings[name].default)
+            f"{name}={value.__name__ if isfunction(value) else repr(value)}"
+            for name, value in changed
+            if not _same(value, self.settings[name].default)
         )
         return f"{type(self).__name__}({shown})"
 
