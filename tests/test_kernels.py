@@ -116,7 +116,7 @@ def test_results_are_python_numbers():
     text = np.frombuffer(b"a b\nc d\n\ne f\n", np.uint8)
     starts, ends, offsets = np.zeros(20, np.int64), np.zeros(20, np.int64), np.zeros(10, np.int64)
     assert cut_cells(text, len(text), 0, 2, False, starts, ends, offsets) == (2, 3)
-    assert rebuild(0, np.zeros(8, np.uint8), np.zeros(1, np.int64), np.zeros((2, 4), np.uint64)) == -1
+    assert rebuild(0, np.zeros(8, np.uint8), np.zeros(1, np.int64), np.zeros(2, np.uint64)) == -1
 
 
 def test_errors_inside_of_kernels_reach_python():

@@ -89,7 +89,7 @@ def test_lines_before_a_sentence_stay_as_they_are_where_the_text_is_cut():
         found = blocks(whole, [5, cut])
         assert written(found, None) == b"a b L\n\n\n# a note\nc d L\n\n\n# no more\n\ne f L\n\n"
         assert [block.line_of(row) for block in found for row in range(len(block.rows.flat()))] == [1, 5, 10]
-    assert written(blocks(b"a\n\n# some words\nb\n", [3, 16], "\t"), "\t") == b"a\tL\n\n# some words\nb\tL\n\n"
+    assert written(blocks(b"a\n\n# some words\nb\n\n", [3, 16], "\t"), "\t") == b"a\tL\n\n# some words\nb\tL\n\n"
 
 
 def test_lines_of_documents_do_not_stop_compiled_code():

@@ -30,7 +30,7 @@ def test_the_citation_names_this_version():
 
 
 def test_upper_bounds_are_explained(project, contributing):
-    dependencies = project["project"]["dependencies"]
+    dependencies = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["jit"]]
     bounds = {re.match(r"[\w-]+", line)[0]: line.partition(",<")[2] for line in dependencies if "<" in line}
     explained = dict(re.findall(r"^\| `([\w-]+)<([\d.]+)` \|", contributing, re.MULTILINE))
     assert bounds == explained

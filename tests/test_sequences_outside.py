@@ -73,7 +73,7 @@ def test_damaged_arrays(folder, tmp_path):
 @pytest.mark.parametrize("model", ["hmm", "hcrf"])
 def test_training_and_classifying_from_the_command_line(folder, tmp_path, model):
     target = tmp_path / "model.cf"
-    options = ["--model", model, "--max-iter", "3", "--n-states", "2", "--jobs", "1"]
+    options = ["--model", model, "--max-iter", "3", "--states", "2", "--jobs", "1"]
     done = run("train", folder / "train.npz", target, *options, "--dev", folder / "test.npz")
     assert done.code == 0, done.stderr
     assert "60 sequences" in done.stderr
@@ -100,11 +100,11 @@ def test_the_command_line_refuses(folder, tmp_path):
     target = tmp_path / "model.cf"
     for options, match in (
         (["--model", "hmm", "--scheme", "bio"], "--scheme has no effect with --model hmm"),
-        (["--model", "linear", "--n-states", "2"], "--n-states has no effect with --model linear"),
-        (["--model", "hcrf", "--trainer", "em"], "Unknown trainer 'em'"),
+        (["--model", "linear", "--states", "2"], "--states has no effect with --model linear"),
+        (["--model", "hcrf", "--trainer", "em"], "'em': choose one of sgd"),
     ):
         done = run("train", folder / "train.npz", target, *options)
-        assert done.code == 1, options
+        assert done.code in (1, 2), options
         assert match in done.stderr
     done = run("train", folder / "open.npz", target, "--model", "hmm")
     assert "has no labels" in done.stderr

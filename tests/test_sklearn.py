@@ -87,6 +87,10 @@ EXPECTED = {
     "HMMClassifier": ONE_SAMPLE,
     "HiddenCRF": ONE_SAMPLE | IN_STEPS,
     "HiddenUnitCRF": IN_STEPS,
+    "NeuralCRF": {
+        "check_sample_weight_equivalence_on_dense_data": "a network takes steps on batches: a weight is no repetition",
+        "check_classifiers_train": "words of one token each tell a network nothing in three passes",
+    },
 }
 CHECKED = [
     RowClassifier(chainfield.LinearCRF(n_jobs=1)),

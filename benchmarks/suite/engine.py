@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from chainfield import LinearCRF
-from chainfield.models import estimator
+from chainfield.models import run as road
 from chainfield.problem import Problem
 
 from .measure import timed
@@ -45,17 +45,17 @@ def begin_watched(note: Callable[[Problem], None]) -> Iterator[None]:
 
     The name is looked up by a string: it is not the estimator module's own, and type checkers would complain.
     """
-    original = getattr(estimator, "begin")  # noqa: B009
+    original = getattr(road, "begin")  # noqa: B009
 
     def begin(trainer: Any, problem: Problem, theta: Any, **options: Any) -> Any:
         note(problem)
         return original(trainer, problem, theta, **options)
 
-    setattr(estimator, "begin", begin)  # noqa: B010
+    setattr(road, "begin", begin)  # noqa: B010
     try:
         yield
     finally:
-        setattr(estimator, "begin", original)  # noqa: B010
+        setattr(road, "begin", original)  # noqa: B010
 
 
 def fit(model: LinearCRF, rows: Any, labels: Any, **options: Any) -> Fit:

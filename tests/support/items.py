@@ -140,13 +140,19 @@ def sequences(rng: Random, odd: float) -> Any:
     return found
 
 
+def texts_of(pieces: Any) -> list[str]:
+    """The strings behind pieces of a buffer."""
+    bounds = zip(pieces.starts.tolist(), pieces.ends.tolist(), strict=True)
+    return [pieces.buffer[a:b].tobytes().decode("utf-8", "surrogatepass") for a, b in bounds]
+
+
 def answer(read: Any) -> Any:
     """Everything that was read, or the class and the text of the error."""
     try:
         parts = list(read())
     except DataError as error:
         return type(error), str(error)
-    names = [name for part in parts for name in part.names.decode(range(len(part.names)))]
+    names = [text for part in parts for text in texts_of(part.names)]
     lengths = [n for part in parts for n in np.diff(part.offsets).tolist()]
     counts = [n for part in parts for n in np.diff(part.indptr).tolist()]
     assert all(part.values is None or (part.values != 1.0).any() for part in parts)

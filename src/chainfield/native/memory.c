@@ -47,8 +47,9 @@ void NRT_Free(void *pointer)
 int numba_attempt_nocopy_reshape(intptr_t rank, const intptr_t *shape, const intptr_t *strides, intptr_t new_rank,
                                  const intptr_t *new_shape, intptr_t *new_strides, intptr_t item, int fortran)
 {
-    intptr_t expected = item;
-    for (intptr_t i = rank - 1; i >= 0; i--) {
+    intptr_t expected = item, size = 1;
+    for (intptr_t i = 0; i < rank; i++) size *= shape[i];
+    for (intptr_t i = rank - 1; size > 0 && i >= 0; i--) { /* an array without numbers has strides of any kind */
         if (shape[i] != 1 && strides[i] != expected) return 0;
         expected *= shape[i];
     }
