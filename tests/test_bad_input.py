@@ -129,7 +129,10 @@ def test_bad_labels():
     assert_refused(DataError, lambda: fit(X, changed(Y, 1, [float("nan")])), "NaN", "None")
     assert_refused(DataError, lambda: fit(X, changed(Y, 1, [["O"]])), "hashable")
     assert_refused(
-        DataError, lambda: fit(X, changed(Y, 1, "O")), r"y: sequence 1 is 'O' \(str\)", "list with an entry a position"
+        DataError,
+        lambda: fit(X, changed(Y, 1, "O")),
+        r"y: sequence 1 is 'O' \(str\)",
+        "list with one entry per position",
     )
 
 
@@ -177,7 +180,7 @@ def test_one_matrix_needs_lengths():
 
 
 def test_flat_lists_are_not_sequences():
-    entries = "list with an entry a position"
+    entries = "list with one entry per position"
     assert_refused(DataError, lambda: fit([1.0, 2.0], [["a"], ["b"]]), r"X: sequence 0 is 1\.0 \(float\)", entries)
     assert_refused(DataError, lambda: fit(X, ["O", "B-X", "O"]), r"y: sequence 0 is 'O' \(str\)", entries)
     assert_refused(DataError, lambda: fit([np.ones(2)], [["a", "b"]]), "Sequence 0", "shape")

@@ -21,8 +21,8 @@ from .options import check_output, jobs
 def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> None:
     """Label the sequences of DATA, a .npz file or a folder of arrays, with MODEL.
 
-    A line a sequence: its name, its label and the label's probability. If DATA has labels, the accuracy is told on
-    standard error.
+    Writes one line per sequence: its name, its label and the label's probability. If DATA has labels, the accuracy is
+    printed on standard error.
     """
     from chainfield.data.array_corpus import load_arrays
     from chainfield.errors import DataError, ModelFileError

@@ -39,7 +39,7 @@ class Arrays:
 def load_arrays(path: str | os.PathLike[str]) -> Arrays:
     """Read sequences.
 
-    A ``.npz`` file holds ``X`` (positions of all sequences, end to end), ``lengths``, and ``y`` (a label a sequence;
+    A ``.npz`` file holds ``X`` (the positions of all sequences), ``lengths``, and ``y`` (one label per sequence;
     may be missing). A folder holds a ``.npy`` file a sequence, in a folder for each label; files that lie in the folder
     itself have no label. Files with Python objects in them are refused: they could run code.
     """

@@ -117,7 +117,7 @@ class Batch:
 
 
 def check_finite(values: Float, offsets: Int, what: str) -> None:
-    """Refuse NaN and infinity, naming the first sequence and position; ``values`` has a row a position."""
+    """Refuse NaN and infinity, naming the first sequence and position; ``values`` has one row per position."""
     finite = np.isfinite(values)
     if finite.all():
         return

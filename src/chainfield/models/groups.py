@@ -22,7 +22,6 @@ OBJECTIVE, TRAINING, FEATURES, RULES, PREDICTION, RUNNING = (
     "Prediction",
     "Running",
 )
-ONLINE = ("sgd", "averaged", "adam")
 
 
 class Grouped(Configurable):

@@ -41,7 +41,9 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
     sequences = data if isinstance(data, list | tuple) else list(data)
     for s, sequence in enumerate(sequences):
         if isinstance(sequence, str | bytes | Mapping) or not (hasattr(sequence, "__len__") or is_sparse(sequence)):
-            raise DataError(f"{what}: sequence {s} is {shown(sequence)}; a list with an entry a position is expected.")
+            raise DataError(
+                f"{what}: sequence {s} is {shown(sequence)}; a list with one entry per position is expected."
+            )
     return sequences
 
 

@@ -13,7 +13,7 @@ from chainfield.states import StateSpace
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What is known of a batch: the allowed rows, a weight a sequence, and what a wrong row costs."""
+    """What is known of a batch: the allowed rows, one weight per sequence, and what a wrong row costs."""
 
     clamp: Clamp
     weight: Float  # (S,)

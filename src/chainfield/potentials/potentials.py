@@ -90,7 +90,7 @@ def make_potentials(
     if edges.ndim != 2 or edges.shape[1] != space.n_edges or edges.shape[0] not in (1, n):
         raise DataError(
             f"edge scores have shape {edges.shape}; expected ({space.n_edges},) shared by all positions, "
-            f"({n}, {space.n_edges}) with a row a position, or a ({space.n_states}, {space.n_states}) matrix."
+            f"({n}, {space.n_edges}) with one row per position, or a ({space.n_states}, {space.n_states}) matrix."
         )
     for name, values in (("node", nodes), ("edge", edges)):
         bad = np.isnan(values) | (values == np.inf)

@@ -247,7 +247,7 @@ class Boundary(Scorer):
             ours[name][there] = weight[origin.rows[there]]
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
-        """A weight a row, at the start and at the end."""
+        """One weight per row, at the start and at the end."""
         if place in ("start", "end"):
             yield from (Weight("", row, weight) for row, weight in enumerate(params[place].tolist()))
 

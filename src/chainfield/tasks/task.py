@@ -61,7 +61,7 @@ class Task(ABC):
     def favour(
         self, space: StateSpace, clamp: Clamp, offsets: Int, weights: Float
     ) -> tuple[Float | None, Float | None]:
-        """How weights of labels (L,) enter training: a shift of all node scores (R,), a factor a sequence (S,)."""
+        """How weights of labels (L,) enter training: a shift of all node scores (R,), one factor per sequence (S,)."""
 
     @abstractmethod
     def decode(self, numbers: Int32, offsets: Int) -> list[Any]:

@@ -80,7 +80,7 @@ class CRF(ChainParameters):
 
         tags: numbers of labels, -1 where one is unknown, shaped as the emissions without their last dimension; or
         truth values with a last dimension of L, true for every label that is possible; over class blocks also (batch,).
-        reduction: "none" (a number a sequence), "sum", "mean" or "token_mean".
+        reduction: "none" (one number per sequence), "sum", "mean" or "token_mean".
         """
         if reduction not in REDUCTIONS:
             raise ConfigError(f"Unknown reduction {reduction!r}; choose one of {', '.join(REDUCTIONS)}.")

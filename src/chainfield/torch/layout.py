@@ -63,7 +63,7 @@ class Layout:
         return out.index_copy_(0, self.place, values).reshape(*self.shape, *values.shape[1:])
 
     def split(self, values: Array) -> list[list[Any]]:
-        """(N,) end to end → a list a sequence."""
+        """(N,) end to end → one list per sequence."""
         flat = values.tolist()
         return [flat[a:b] for a, b in pairwise(self.offsets.tolist())]
 

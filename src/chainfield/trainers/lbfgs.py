@@ -1,7 +1,7 @@
 """Limited-memory BFGS (Nocedal 1980), and its orthant-wise variant for l1 (Andrew and Gao 2007).
 
 SciPy has L-BFGS too; this one keeps its state in a value that can be written to disk and resumed to the last bit,
-gives a record an iteration, and knows a stopping rule for penalised convex problems: with an l2 penalty the objective
+gives a record per iteration, and knows a stopping rule for penalised convex problems: with an l2 penalty the objective
 is 2·l2-strongly convex, so its distance from the optimum is at most ‖gradient‖² / (4·l2).
 """
 

@@ -1,4 +1,4 @@
-"""The networks that score words: a vector a word, its characters, and perhaps its neighbours.
+"""The networks that score words: a vector for each word, its characters, and perhaps its neighbours.
 
 Every distinct word of a batch is encoded once. A network that looks at one token at a time (Thai et al. 2017) scores
 every distinct word once, too; one with a context (Lample et al. 2016) runs a BiLSTM over each sequence.

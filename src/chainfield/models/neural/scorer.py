@@ -31,7 +31,7 @@ NEEDS_TORCH = "Neural networks need torch; install it with: pip install 'chainfi
 @register
 @dataclass(frozen=True, eq=False)
 class Neural(Scorer):
-    """scores += network(words): a vector a word, its characters, perhaps a context (:mod:`.network`).
+    """scores += network(words): a vector per word, its characters, perhaps a context (:mod:`.network`).
 
     The fields are the sizes of the network. Torch is imported when scores are first asked for. ``fixed`` vectors are
     parameters that training leaves alone.

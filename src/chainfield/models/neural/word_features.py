@@ -20,7 +20,7 @@ DIGITS = str.maketrans("123456789", "000000000")
 
 @final
 class WordFeatures(FeatureMap):
-    """A number a word (in lower case; its characters keep their case) and a number a character.
+    """One number per word (in lower case; its characters keep their case) and one per character.
 
     ``column``: which column holds the word, where rows have several. The words of the training data come first; then
     the ``others``, whose vectors are known though they may never occur. A word that is not known is looked up once more
