@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 import pytest
 from click.testing import CliRunner
 
+from chainfield.errors import DataError
+
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 if not (PAPERS / "run.py").is_file():
     pytest.skip("papers/ is not part of an installed package", allow_module_level=True)
@@ -242,3 +244,16 @@ def test_chunking_experiment_on_a_corpus_of_its_own(tmp_path, monkeypatch):
     assert all(ours[f"({letter})", "F1"] > 90 for letter in "abcdef")
     assert ours["(f)", "non-zero weights"] < ours["(a)", "non-zero weights"]
     assert said
+
+
+def test_phones_fold_to_48_and_39():
+    phones = importlib.import_module("harness.phones")
+    to_48, fold_39, fold_48 = phones.TO_48, phones.fold_39, phones.fold_48
+    assert len(to_48) >= 61
+    classes = {phone for phone in to_48.values() if phone is not None}
+    assert len(classes) == 48
+    assert len({fold_39(phone) for phone in classes}) == 39
+    assert (fold_48("axr"), fold_48("q"), fold_39("zh"), fold_39("vcl")) == ("er", None, "sh", "sil")
+    for fold in (fold_48, fold_39):
+        with pytest.raises(DataError, match="'nope'"):
+            fold("nope")

@@ -90,7 +90,7 @@ class Plain:
         return (above - below).sum()
 
     def sweep(self) -> None:
-        """A pass of large-margin training: a step a batch."""
+        """A pass of large-margin training: one step per batch."""
         optimiser = self.torch.optim.SGD(self.p.values(), lr=1e-4)
         for batch in self.batches:
             optimiser.zero_grad()
@@ -106,7 +106,7 @@ class Plain:
 
 
 def run(options: Options) -> Measurements:
-    """A sweep of large-margin training, a step a word, and a gradient of the likelihood."""
+    """A sweep of large-margin training, one step per word, and a gradient of the likelihood."""
     import torch
 
     torch.set_num_threads(THREADS)

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from harness.phones import fold_39, fold_48
+
 PAPER = "Mahajan, Gunawardana and Acero: Training algorithms for hidden conditional random fields (ICASSP 2006)"
 PUBLISHED = "the paper, on all of TIMIT (23 times the data, 20 Gaussians per state)"
 HMM = {"variance_floor": 0.05, "smoothing": 1.0, "n_jobs": 1}
@@ -29,7 +31,7 @@ def segments(folder: Path) -> list[Any]:
     """All phone segments of the sample but those of sa1 and sa2."""
     from chainfield.audio import phone_segments
 
-    return phone_segments(folder)
+    return phone_segments(folder, fold=fold_48)
 
 
 def of_speakers(found: Sequence[Any], speakers: Sequence[str]) -> Part:
@@ -51,8 +53,6 @@ def without(found: Sequence[Any], left_out: Sequence[int]) -> Part:
 
 def scored(phones: Sequence[str]) -> list[str]:
     """The 39 classes that count."""
-    from chainfield.audio import fold_39
-
     return [fold_39(phone) for phone in phones]
 
 

@@ -71,7 +71,7 @@ def hidden(name: str, published: float | None = None, **others: Any) -> Setting:
 def run_table(
     table: Iterable[Setting], read: Callable[[Context], Data], metric: str
 ) -> Callable[[Context], Iterator[Row]]:
-    """An experiment's ``run``: a row a setting. Quick runs: the first two settings, one fold, 600 sequences."""
+    """An experiment's ``run``: one row per setting. Quick runs: the first two settings, one fold, 600 sequences."""
 
     def run(context: Context) -> Iterator[Row]:
         data = read(context)

@@ -119,7 +119,7 @@ JNLPBA = Corpus(
     about="BioNLP/JNLPBA 2004 bio-entities: 16,807 / 1,739 / 3,856 sentences of MEDLINE abstracts; word, entity (IOB2)",
     source="the shared task's data (GENIA project); github.com/BaderLab/Biomedical-Corpora has them, divided into "
     "training and development data",
-    layout="a token and its label a line, separated by a tab; -DOCSTART- before each abstract; labels B-protein … O",
+    layout="one token and label per line, a tab between them; -DOCSTART- before each abstract; labels B-protein … O",
     licence="GENIA: annotations CC BY 3.0, abstracts of their publishers: for benchmarks only, not to be passed on",
 )
 

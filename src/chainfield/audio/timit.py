@@ -1,8 +1,9 @@
-"""Phone segments of TIMIT: label files, and the frames of each segment."""
+"""Corpora in the layout of TIMIT: label files, and the frames of each segment."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,14 +11,13 @@ from chainfield.arrays import Float
 from chainfield.errors import DataError
 
 from .mfcc import HOP, mfcc, normalise, read_audio
-from .phones import fold_48
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
     """A phone and its frames."""
 
-    phone: str  # one of 48
+    phone: str
     frames: Float  # (n, 39)
     speaker: str
     utterance: str
@@ -40,13 +40,17 @@ def read_phones(path: str | os.PathLike[str]) -> list[tuple[int, int, str]]:
 
 
 def phone_segments(
-    folder: str | os.PathLike[str], *, shortest: int = 3, without: tuple[str, ...] = ("sa",)
+    folder: str | os.PathLike[str],
+    *,
+    fold: Callable[[str], str | None] = str,
+    shortest: int = 3,
+    without: tuple[str, ...] = ("sa",),
 ) -> list[Segment]:
-    """The phone segments of all utterances below a folder: NAME.wav beside NAME.phn, in a folder a speaker.
+    """The phone segments of all utterances below a folder: NAME.wav beside NAME.phn, in one folder per speaker.
 
-    Features are normalised over each utterance. Segments of fewer than ``shortest`` frames are widened around their
-    middle. Utterances whose names begin with one of ``without`` are left out (sa1 and sa2 are the same sentences for
-    all speakers), and so are glottal stops.
+    Features are normalised over each utterance. ``fold`` gives the class of a phone, or None for one to leave out.
+    Segments of fewer than ``shortest`` frames are widened around their middle. Utterances whose names begin with one of
+    ``without`` are left out (sa1 and sa2 are the same sentences for all speakers).
     """
     found: list[Segment] = []
     files = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() == ".phn")
@@ -61,7 +65,7 @@ def phone_segments(
         signal, rate = read_audio(audio)
         frames = normalise(mfcc(signal, rate))
         for begin, end, name in read_phones(path):
-            phone = fold_48(name)
+            phone = fold(name)
             if phone is not None:
                 lo, hi = frame_range(begin, end, round(HOP * rate), len(frames), shortest)
                 found.append(Segment(phone, frames[lo:hi], path.parent.name, path.stem))

@@ -61,7 +61,7 @@ def _confusions(report: Report, most: int = 20) -> Table:
 
 
 def coloured(words: Sequence[str], labels: Sequence[str], colours: dict[str, str], *, marked: bool = False) -> Text:
-    """A sentence with its spans, a colour a type; ``marked`` writes [span](type), for where there are no colours."""
+    """A sentence with its spans, one colour per type; ``marked`` writes [span](type) where there are no colours."""
     from chainfield.spans import spans
 
     text = Text()

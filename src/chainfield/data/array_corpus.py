@@ -65,7 +65,7 @@ def load_arrays(path: str | os.PathLike[str]) -> Arrays:
             raise
         raise DataError(f"{place} cannot be read as .npz: {error}.") from None
     if lengths.ndim != 1 or lengths.dtype.kind not in "iu" or (lengths.size and lengths.min() < 0):
-        raise DataError(f"{place}: lengths must be whole numbers, one a sequence.")
+        raise DataError(f"{place}: lengths must be whole numbers, one per sequence.")
     if int(lengths.sum()) != len(data):
         raise DataError(f"{place}: lengths add up to {int(lengths.sum())}, but X has {len(data)} positions.")
     if labels is not None and len(labels) != len(lengths):

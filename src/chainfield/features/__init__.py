@@ -4,7 +4,7 @@ from chainfield.lazy import Registry
 
 from .batch import Batch, Sparse
 from .columns_map import TemplateFeatures
-from .map import FeatureMap
+from .feature_map import FeatureMap
 from .named import NamedFeatures
 from .numbers import DenseFeatures, SparseFeatures
 from .spelling import lafferty_template, spelling_template

@@ -14,11 +14,11 @@ from chainfield.data.coded_rows import CodedRows, encode_columns
 from chainfield.errors import DataError
 
 from .batch import Batch, Sparse
-from .keys import KeyTable, Texts
-from .map import FeatureMap, pack_strings, unpack_strings
+from .feature_map import FeatureMap, pack_strings, unpack_strings
 from .program import compile_templates
-from .slot import Dialect
 from .template import TemplateSet, parse_template
+from .template_line import Dialect
+from .template_table import KeyTable, Texts
 
 
 @final

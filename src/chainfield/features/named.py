@@ -13,8 +13,8 @@ from chainfield.data.string_table import StringTable
 from chainfield.parallel import ordered_map
 
 from .batch import Batch
+from .feature_map import FeatureMap, pack_strings, unpack_strings
 from .flat import FEW, Flat, flatten, joined
-from .map import FeatureMap, pack_strings, unpack_strings
 
 
 @final

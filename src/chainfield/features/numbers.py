@@ -12,7 +12,7 @@ from chainfield.arrays import Arrays, Int32, offsets_of
 from chainfield.errors import DataError
 
 from .batch import Batch, Sparse, check_finite
-from .map import FeatureMap
+from .feature_map import FeatureMap
 
 
 @final

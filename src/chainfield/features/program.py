@@ -17,7 +17,7 @@ import numpy as np
 
 from chainfield.arrays import Bool, Int32
 
-from .slot import Dialect, Slot, Template, padding
+from .template_line import Dialect, Slot, Template, padding
 
 
 @dataclass(frozen=True)

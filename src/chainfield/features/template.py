@@ -15,7 +15,7 @@ from typing import get_args
 from chainfield.data.opening import open_text
 from chainfield.errors import ConfigError, DataError
 
-from .slot import Dialect, Slot, Template, padding
+from .template_line import Dialect, Slot, Template, padding
 from .template_syntax import detect_dialect, parse_line
 
 __all__ = ["Dialect", "Slot", "Template", "TemplateSet", "load_template", "padding", "parse_template"]

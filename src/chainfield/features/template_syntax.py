@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from chainfield.errors import ConfigError
 
-from .slot import IDENTITY, Dialect, Kind, Slot, Template
+from .template_line import IDENTITY, Dialect, Kind, Slot, Template
 from .transform import Transform, parse_transform
 
 # A transform's argument runs to the first "]" that no backslash escapes, so that expressions may hold "\]".

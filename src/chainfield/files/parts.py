@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Arrays
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.scorers import Chain, Scorer
 from chainfield.scorers.model_files import narrow, scorer_from_parts, scorer_to_parts
 from chainfield.states import StateSpace, partitioned

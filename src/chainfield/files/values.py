@@ -6,8 +6,8 @@ import base64
 from typing import Any, cast
 
 from chainfield.errors import ConfigError
-from chainfield.features.slot import Dialect
 from chainfield.features.template import TemplateSet, parse_template
+from chainfield.features.template_line import Dialect
 
 
 def to_json(value: Any, what: str = "value") -> Any:

@@ -18,7 +18,7 @@ from .model import FittedModel
 
 @dataclass(frozen=True, eq=False)
 class Classifier(FittedModel):
-    """Predicts one label a sequence, over class blocks.
+    """Predicts one label per sequence, over class blocks.
 
     The best class is that of the largest sum over paths, or of the best path if the model was trained with ``how``
     "max". The best state path of a sequence, within its label if that is given, comes from ``states``.

@@ -12,7 +12,7 @@ import numpy as np
 from chainfield.arrays import Array, Float, Int32
 from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.inference import best_paths, clamped_path, log_partition, marginals, score_paths, viterbi
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp, How, Potentials

@@ -1,4 +1,4 @@
-"""Decoders: from potentials to one label a position."""
+"""Decoders: from potentials to one label per position."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _walk(space: StateSpace, potentials: Potentials, paths: Paths, weight: Float
 def clamped_path(space: StateSpace, clamp: Clamp, offsets: Int) -> Paths | None:
     """The only path that a clamp allows; None if it allows several, or if it allows none.
 
-    Fully labelled data, one state a label (first or second order): no inference is needed for the clamped side.
+    Fully labelled data, one state per label (first or second order): no inference is needed for the clamped side.
     """
     rows = clamp.rows()
     if rows is None or space.steps is None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from chainfield.arrays import Float, Int32
 from chainfield.errors import NotTrainedError
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.files.model import save_model
 from chainfield.files.values import to_json
@@ -59,7 +59,7 @@ class SequenceModel(Grouped, ABC):
 
     @abstractmethod
     def _targets(self, y: Any, lengths: Sequence[int] | None, what: str = "y") -> Sequence[Any]:
-        """The user's targets, one a sequence."""
+        """The user's targets, one per sequence."""
 
     @abstractmethod
     def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> FittedModel:

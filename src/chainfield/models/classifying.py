@@ -1,4 +1,4 @@
-"""What all classifiers of whole sequences share: prediction of one label a sequence."""
+"""What all classifiers of whole sequences share: prediction of one label per sequence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from chainfield.arrays import Array, Float
 from chainfield.errors import DataError
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Classifier
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How

@@ -10,7 +10,7 @@ import numpy as np
 from chainfield.arrays import Array, Int, Int32
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import FittedModel
 from chainfield.potentials import Clamp
 from chainfield.scorers import (

@@ -18,7 +18,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, ConvergenceWarning
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import FittedModel
 from chainfield.objectives import Objective, objective_named
 from chainfield.parallel import one_blas_thread

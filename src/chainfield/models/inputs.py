@@ -14,7 +14,7 @@ from chainfield.arrays import offsets_of
 from chainfield.data.coded_rows import CodedRows
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.columns_map import TemplateFeatures
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.features.template import TemplateSet, load_template, parse_template

@@ -13,9 +13,8 @@ from .estimator import ChainTagger
 from .groups import OrderSettings, TransitionSettings
 
 
-@final
-class LinearCRF(ChainTagger, OrderSettings, TransitionSettings):
-    """A log-linear tagger with exact inference: one state per label, linear emissions, dense transitions."""
+class LinearTagger(ChainTagger, OrderSettings, TransitionSettings):
+    """Base of the taggers with one state per label, linear emissions and dense transitions."""
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         return ordered_space(one_per_label(len(labels)), rules, self.order)
@@ -23,3 +22,8 @@ class LinearCRF(ChainTagger, OrderSettings, TransitionSettings):
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         emissions = linear_emissions(material, space, boundary=self.boundary)
         return Chain(space, tuple(emissions), tuple(transitions(material, space, all_transitions=self.all_transitions)))
+
+
+@final
+class LinearCRF(LinearTagger):
+    """A log-linear tagger with exact inference: one state per label, linear emissions, dense transitions."""

@@ -6,21 +6,17 @@ from dataclasses import replace
 from typing import Any, final
 
 from chainfield.arrays import Float
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Tagger
 from chainfield.objectives import LocalLikelihood, Objective
 from chainfield.potentials import How
 from chainfield.scorers import Chain
-from chainfield.states import Rules, StateSpace, one_per_label
 
-from .compose import Material, linear_emissions, transitions
-from .constraints import ordered_space
-from .estimator import ChainTagger
-from .groups import OrderSettings, TransitionSettings
+from .linear_crf import LinearTagger
 
 
 @final
-class MEMM(ChainTagger, OrderSettings, TransitionSettings, without=("objective", "margin", "class_weight", "boundary")):
+class MEMM(LinearTagger, without=("objective", "margin", "class_weight", "boundary")):
     """A chain of maximum-entropy classifiers: P(label | label before, input), each normalised by itself.
 
     It trains faster than a CRF, because a position needs no sum over all paths. But a label that few labels can follow
@@ -30,13 +26,6 @@ class MEMM(ChainTagger, OrderSettings, TransitionSettings, without=("objective",
 
     def _objective(self) -> Objective:
         return LocalLikelihood()
-
-    def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
-        return ordered_space(one_per_label(len(labels)), rules, self.order)
-
-    def _chain(self, material: Material, space: StateSpace) -> Chain:
-        emissions = linear_emissions(material, space, boundary=self.boundary)
-        return Chain(space, tuple(emissions), tuple(transitions(material, space, all_transitions=self.all_transitions)))
 
     def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Tagger:
         # Training has its scores as they are; prediction needs probabilities of steps.

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from chainfield.arrays import Float, offsets_of
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Confidence, Tagger, confidences
 from chainfield.inspection.explanation import Explanation, explain
 from chainfield.metrics import span_f1, token_accuracy

@@ -49,7 +49,7 @@ def row_origin(old: FittedModel, space: StateSpace, labels: tuple[Any, ...]) -> 
     rows = np.full(space.n_rows, -1, np.int64)
     for row, (label, rank) in enumerate(zip(space.label_of_row.tolist(), row_ranks(space).tolist(), strict=True)):
         name = labels[label]
-        if (name, 1) not in found:  # one row a label: the origin of all
+        if (name, 1) not in found:  # one row per label: the origin of all
             rank = 0
         rows[row] = found.get((name, rank), -1)
     return rows

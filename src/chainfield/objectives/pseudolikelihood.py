@@ -2,7 +2,7 @@
 
     loss = - sum over t of log P(y_t | y_1 … y_{t-1}, y_{t+1} … y_n, x)
 
-With one state a label that needs the two neighbours alone, and a position costs K, not K². In general each term is a
+With one state per label that needs the two neighbours alone, and a position costs K, not K². In general each term is a
 quotient of two partition sums: with all labels clamped, and with position t opened.
 """
 
@@ -51,7 +51,7 @@ class PseudoLikelihood(Objective):
 
 
 def _by_neighbours(space: StateSpace, potentials: Potentials, path: Paths, weight: Float, d: Potentials) -> float:
-    """One state a label, all labels known: scores of every state between two known neighbours."""
+    """One state per label, all labels known: scores of every state between two known neighbours."""
     assert space.steps is not None
     edge_of, n = space.steps[0], len(potentials.node)  # (K, K), -1: no edge
     if n == 0:

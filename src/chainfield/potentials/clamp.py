@@ -24,7 +24,7 @@ UNKNOWN = -1
 class Clamp:
     """Allowed rows at each position: ``table[index[t]]``. N positions, M distinct sets, R rows, L labels.
 
-    A corpus has few distinct sets (one a label, one for "unknown", perhaps some for "either of these"), so a
+    A corpus has few distinct sets (one per label, one for "unknown", perhaps some for "either of these"), so a
     position costs one integer.
     """
 

@@ -26,7 +26,7 @@ from .scorer import Params, Pullback, Scorer
 from .shares import Share
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 
@@ -52,7 +52,7 @@ class EdgeFeatures(Scorer):
         return bool((self.edge_row == np.arange(len(self.edge_row))).all())
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """weight (P,): a weight a pair."""
+        """weight (P,): one weight per pair."""
         return {"weight": (self.pairs.n_pairs,)}
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:

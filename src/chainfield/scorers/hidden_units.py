@@ -25,7 +25,7 @@ from .scorer import Params, Pullback, Scorer
 from .shares import Share
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 Source = Literal["dense", "sparse"]

@@ -21,7 +21,7 @@ from .scorer import Params, Pullback, Scorer
 from .shares import Place, Share, Weight
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 
@@ -46,7 +46,7 @@ class SparseLinear(Scorer):
         return self.n_rows + n_groups(self.group_of)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """weight (P,): a weight a pair."""
+        """weight (P,): one weight per pair."""
         return {"weight": (self.pairs.n_pairs,)}
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
@@ -94,7 +94,7 @@ class SparseLinear(Scorer):
         return int(np.count_nonzero(self.pairs.exists()))
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
-        """A weight a pair; those of groups count for a whole label."""
+        """One weight per pair; those of groups count for a whole label."""
         if place == "position":
             for feature, column, weight in named_pairs(self.pairs, params["weight"], features.feature_names()):
                 yield Weight(feature, column if column < self.n_rows else self.n_rows - column - 1, weight)
@@ -179,7 +179,7 @@ class DenseLinear(Scorer):
                     ours["weight"][:, row] += theirs["weight"][:, old.n_rows + old.group_of[before]]
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
-        """A weight a column and row; those of groups count for a whole label."""
+        """One weight per column and row; those of groups count for a whole label."""
         names, real = features.feature_names(), [True] * self.n_rows
         real += np.isin(np.arange(n_groups(self.group_of)), self.group_of).tolist()
         for f, weights in enumerate(params["weight"].tolist() if place == "position" else []):

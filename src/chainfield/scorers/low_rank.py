@@ -23,7 +23,7 @@ from .scorer import Params, Pullback, Scorer
 from .shares import Place, Weight
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 # Deviation of the scores at the start. U = V = 0 would be a saddle point, at which nothing is ever learned.

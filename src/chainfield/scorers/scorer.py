@@ -18,7 +18,7 @@ from .shares import Place, Share, Weight
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
     from .origin import Origin

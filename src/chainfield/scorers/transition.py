@@ -18,7 +18,7 @@ from .scorer import Params, Pullback, Scorer
 from .shares import Place, Weight
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @register
 @dataclass(frozen=True, eq=False)
 class Transition(Scorer):
-    """score(e) = weight[tie[e]]: a weight an edge, or one for several edges that are tied; -1: no weight, score 0.
+    """score(e) = weight[tie[e]]: one weight per edge, or one for several edges that are tied; -1: no weight, score 0.
 
     Ties make the variants: each edge by itself; only the label pairs seen in training; the first-order edges below
     second-order ones; one weight for all state pairs of a label pair.
@@ -37,7 +37,7 @@ class Transition(Scorer):
     linear: bool = field(default=True, init=False)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """weight (T,): a weight a tie."""
+        """weight (T,): one weight per tie."""
         return {"weight": (int(self.tie.max(initial=-1)) + 1,)}
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
@@ -71,7 +71,7 @@ class Transition(Scorer):
             yield from (Weight("", e, weight[i] if i >= 0 else 0.0) for e, i in enumerate(self.tie.tolist()))
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
-        """A tie an edge; there are as many weights as ties say."""
+        """One tie per edge; there are as many weights as ties say."""
         good = self.tie.dtype == np.int32 and self.tie.shape == (space.n_edges,)
         demand(good and self.tie.min(initial=0) >= -1, "the table of transitions")
 

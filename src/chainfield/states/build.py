@@ -13,7 +13,7 @@ from .space import StateSpace
 
 
 def one_per_label(n_labels: int) -> StateSpace:
-    """One state a label; every label may follow every label: the ordinary linear chain."""
+    """One state per label; every label may follow every label: the ordinary linear chain."""
     return partitioned([1] * n_labels)
 
 
@@ -81,7 +81,7 @@ def topology(allowed: ArrayLike, start: ArrayLike | None = None, end: ArrayLike 
 
 
 def class_blocks(blocks: Sequence[StateSpace]) -> StateSpace:
-    """Spaces side by side, one a class, with no edge between them: a whole sequence has one label."""
+    """Spaces side by side, one per class, with no edge between them: a whole sequence has one label."""
     if not blocks:
         raise ConfigError("Class blocks need at least one class.")
     states = np.cumsum([0] + [b.n_states for b in blocks])

@@ -105,7 +105,7 @@ class StateSpace:
 
     @cached_property
     def one_path(self) -> bool:
-        """Whether a label sequence never has more than one state path: one row a label, one path a row sequence."""
+        """Whether a label sequence never has more than one state path: one row per label, one path per row sequence."""
         return self.n_rows == len(np.unique(self.label_of_row)) and self.steps is not None
 
     @cached_property
@@ -116,7 +116,7 @@ class StateSpace:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The parts of a space in which no edge leaves a label, one a label."""
+        """The parts of a space in which no edge leaves a label, one per label."""
         from .blocks import split_blocks
 
         return split_blocks(self)

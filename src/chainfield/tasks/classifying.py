@@ -20,7 +20,7 @@ from .task import Task, label_cost
 @final
 @dataclass(frozen=True)
 class Classifying(Task):
-    """Targets are labels, one a sequence; None is an unknown label, a set of labels is "one of these".
+    """Targets are labels, one per sequence; None is an unknown label, a set of labels is "one of these".
 
     No edge leaves a class, so the label of a sequence fixes the block of its states. A clamp has two sets for each
     target, of the same rows: one for first positions, which bear the cost of a mistake, and one for all others.

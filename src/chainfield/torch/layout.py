@@ -149,7 +149,7 @@ def _prefix(lengths: Sequence[int] | Tensor, b: int, t: int, batch_first: bool, 
 def _counts(lengths: Sequence[int] | Tensor) -> Int:
     values = lengths.cpu().numpy() if isinstance(lengths, torch.Tensor) else np.asarray(lengths)
     if values.ndim != 1 or (len(values) and values.dtype.kind not in "iu"):
-        raise DataError("lengths must be a list of whole numbers, one a sequence.")
+        raise DataError("lengths must be a list of whole numbers, one per sequence.")
     return values.astype(np.int64)
 
 

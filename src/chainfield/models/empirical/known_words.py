@@ -20,7 +20,7 @@ from chainfield.scorers.shares import Place, Share, Weight
 from .observations import check_entries, entry_shares, entry_starts, observation_totals, observed
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 PRIOR = "how frequent the label is"
@@ -96,7 +96,7 @@ class Words(Excluding):
         return replace(self, open=True)
 
     def n_weights(self) -> int:
-        """A count an entry."""
+        """One count per entry."""
         return len(self.count)
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:

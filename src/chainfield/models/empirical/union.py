@@ -13,7 +13,7 @@ import numpy as np
 from chainfield.arrays import Arrays, Int
 from chainfield.errors import ConfigError
 from chainfield.features.columns_map import TemplateFeatures
-from chainfield.features.map import FeatureMap, pack_strings, unpack_strings
+from chainfield.features.feature_map import FeatureMap, pack_strings, unpack_strings
 from chainfield.features.named import NamedFeatures
 
 

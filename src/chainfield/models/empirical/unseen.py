@@ -30,7 +30,7 @@ from .known_words import nothing_to_learn
 from .observations import known_or_rare, observed
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 #: How often a form counts when its features are judged: as often as it was met, or once.
@@ -138,7 +138,7 @@ class Unseen(Excluding):
         return replace(self, open=True)
 
     def n_weights(self) -> int:
-        """A count a sample, and the parameters."""
+        """One count per sample, and the parameters."""
         return len(self.count) + super().n_weights()
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
@@ -211,7 +211,7 @@ class UnseenExponential(Unseen):
     name: str = field(default="unseen", kw_only=True)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """weight (P,): a weight a pair of feature and row; bias (R,)."""
+        """weight (P,): one weight per pair of feature and row; bias (R,)."""
         return {"weight": (self.pairs.n_pairs,), "bias": (self.n_rows,)}
 
     def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
@@ -246,7 +246,7 @@ class UnseenExponential(Unseen):
         return refuse
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
-        """A weight a pair."""
+        """One weight per pair."""
         if place == "position":
             yield from named_pairs(self.pairs, params["weight"], features.feature_names())
 

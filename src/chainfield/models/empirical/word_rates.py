@@ -35,7 +35,7 @@ from .known_words import nothing_to_learn
 from .observations import check_entries, entry_shares, entry_starts, known_or_rare, observation_totals
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.kernels.counting.rates import Rates
     from chainfield.states import StateSpace
 
@@ -159,7 +159,7 @@ class WordRates(Excluding, PathFinder):
         return replace(self, pair_strength=max(self.pair_strength, 1e-3), **strengths)
 
     def n_weights(self) -> int:
-        """A count a pair."""
+        """One count per pair."""
         return len(self.pair_count)
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:

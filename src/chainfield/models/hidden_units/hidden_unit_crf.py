@@ -10,7 +10,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, SettingError
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Tagger, herd_of
 from chainfield.inspection.units import UnitPortrait, portraits, unit_posteriors, units_of
 from chainfield.models.compose import Material, transitions

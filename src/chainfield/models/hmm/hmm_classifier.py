@@ -10,7 +10,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Classifier
 from chainfield.models.compose import Material
 from chainfield.models.estimator import ChainClassifier

@@ -27,7 +27,7 @@ from chainfield.scorers.scorer import Params, Pullback, Scorer
 from chainfield.scorers.shares import Place, Share, Weight
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 SQUARES = 0.3  # the deviation of 0.3 (z² - 1) is 0.42 for a normal z: curvatures count a little less than slopes
@@ -131,7 +131,7 @@ class GaussianMixture(Scorer):
             ours["weight"].reshape(size, -1, m)[:, there] = before[:, origin.rows[there]]
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
-        """A weight a moment and row; with several components, the number of the component stands behind the name."""
+        """One weight per moment and row; with several components, the name ends in the component's number."""
         if place != "position":
             return
         for moment, values in zip(self._names(features), params["weight"].tolist(), strict=True):

@@ -9,7 +9,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError
-from chainfield.features.map import FeatureMap
+from chainfield.features.feature_map import FeatureMap
 from chainfield.inference import DECODERS
 from chainfield.models.compose import Material
 from chainfield.models.constraints import ordered_space

@@ -18,7 +18,7 @@ from chainfield.scorers.model_files import demand, register
 from chainfield.scorers.scorer import Params, Pullback, Scorer
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
     from .network import Network, Shape

@@ -1,4 +1,4 @@
-"""Files of word vectors: a word and its numbers a line, as GloVe and word2vec write them."""
+"""Files of word vectors: one word per line with its numbers, as GloVe and word2vec write them."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from chainfield.arrays import Arrays, Int32, offsets_of
 from chainfield.data.coded_rows import CodedRows, encode_columns
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch, Tokens
-from chainfield.features.map import FeatureMap, pack_strings, unpack_strings
+from chainfield.features.feature_map import FeatureMap, pack_strings, unpack_strings
 
 UNKNOWN = 0  # the number of every word, and of every character, that has none of its own
 DIGITS = str.maketrans("123456789", "000000000")
