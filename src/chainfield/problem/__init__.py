@@ -1,8 +1,25 @@
 """The training problem: a finite sum over sequences, evaluated in parallel."""
 
 from .one_by_one import move_back
+from .pieces import HeldPieces, Pieces
 from .problem import Problem, data_arrays
+from .spread import Piece, SpreadProblem
 from .steps import KeptGradients, Steps, Walked
+from .summed import SummedProblem
 from .trainable import Pullback, Trainable
 
-__all__ = ["KeptGradients", "Problem", "Pullback", "Steps", "Trainable", "Walked", "data_arrays", "move_back"]
+__all__ = [
+    "HeldPieces",
+    "KeptGradients",
+    "Piece",
+    "Pieces",
+    "Problem",
+    "Pullback",
+    "SpreadProblem",
+    "Steps",
+    "SummedProblem",
+    "Trainable",
+    "Walked",
+    "data_arrays",
+    "move_back",
+]

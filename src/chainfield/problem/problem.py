@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from chainfield.arrays import Array, Float, Int
-from chainfield.errors import ConfigError, DataError, DivergenceError, NoPathError
+from chainfield.errors import DataError, DivergenceError, NoPathError
 from chainfield.features.batch import Batch
 from chainfield.inference import Paths, clamped_path, marginals
 from chainfield.objectives import Objective, Targets
@@ -22,8 +22,10 @@ from .fast_pass import FastPass
 from .kernel_view import RAN_AWAY
 from .linear_pass import linear_pass_of
 from .one_by_one import one_by_one
+from .pieces import Term
 from .steps import Steps, Walked
-from .trainable import Pullback, Trainable
+from .summed import SummedProblem
+from .trainable import Pullback
 from .units_pass import units_pass_of
 
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,
@@ -37,8 +39,8 @@ FAST_PASSES: tuple[Callable[[Problem], FastPass | None], ...] = (linear_pass_of,
 
 
 @dataclass(frozen=True, eq=False)
-class Problem(Trainable):
-    """A chain, its objective and its data. Penalties and paces of parameters are what the scorers want."""
+class Problem(SummedProblem):
+    """A chain, its objective and its data, in memory."""
 
     chain: Chain
     objective: Objective
@@ -51,17 +53,7 @@ class Problem(Trainable):
     project: Callable[[Float], None] | None = None
 
     def __post_init__(self) -> None:
-        if self.batch.n_sequences == 0 or self.batch.n_positions == 0:
-            raise ConfigError("There is nothing to train on: no sequence has a position.")
-        for name in ("l1", "l2"):
-            value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0):
-                raise ConfigError(f"{name} is {value}; a penalty must be a finite number, 0 or larger.")
-
-    @property
-    def n_parameters(self) -> int:
-        """Length of θ."""
-        return self.chain.n_parameters
+        self._check()
 
     @property
     def n_sequences(self) -> int:
@@ -76,41 +68,6 @@ class Problem(Trainable):
     def arrays(self) -> Iterator[Array]:
         """Offsets, targets and features."""
         return data_arrays(self.batch, self.targets, self.offset)
-
-    @property
-    def dtype(self) -> str:
-        """The chain's."""
-        return self.chain.dtype
-
-    @property
-    def smooth(self) -> bool:
-        """As the objective is."""
-        return self.objective.smooth
-
-    @property
-    def pace(self) -> Float | None:
-        """(P,) relative steps, or None: all alike."""
-        return self.chain.pace
-
-    @property
-    def penalised(self) -> Float | None:
-        """(P,) 1 or 0, or None: the penalties count all parameters."""
-        return self.chain.penalised
-
-    @property
-    def even(self) -> bool:
-        """Whether all parameters have the same relative step."""
-        return self.chain.even
-
-    @property
-    def step_blocks(self) -> list[tuple[slice, float, float]]:
-        """Those of the scorers."""
-        return self.chain.step_blocks
-
-    @property
-    def linear(self) -> bool:
-        """Whether all scorers are."""
-        return all(scorer.linear for scorer in self.chain.scorers)
 
     @cached_property
     def convex(self) -> bool:
@@ -142,62 +99,40 @@ class Problem(Trainable):
         """The whole problem in one kernel, where there is one for its chain."""
         return next((found for of in FAST_PASSES if (found := of(self)) is not None), None)
 
-    def evaluate(self, theta: Float) -> tuple[float, Float]:
-        """The smooth part (everything but l1) and its gradient."""
-
-        def shard(bounds: tuple[int, int]) -> tuple[float, Float]:
-            gradient = np.zeros(self.n_parameters)
-            value = 0.0
-            for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
-                loss, d, pullback = self.differentiate(theta, slice(lo, hi))
-                value += loss
-                pullback(d, gradient, 1.0)
-            return value, gradient
-
-        counted = theta if self.penalised is None else self.penalised * theta
-        gradient = (2.0 * self.l2) * counted
-        found = None if self.fast is None else self.fast.total(theta)
-        if found is None:
-            total = self._add(shard, gradient)
-        else:
+    def add(self, theta: Float, into: Float, *, variances: bool = False) -> float:
+        """By one kernel where there is one for the chain, else part by part; shard after shard."""
+        found = None if self.fast is None else self.fast.total(theta, variances=variances)
+        if found is not None:
             total, add = found
-            add(gradient)
-        if self.l2:
-            total += self.l2 * float(counted @ counted)
-        if not np.isfinite(total):
-            raise DivergenceError(RAN_AWAY)
-        return total, gradient
-
-    def curvature(self, theta: Float) -> Float:
-        """An estimate of the Hessian's diagonal: variances of rows and edges, pulled back, and the penalty's share."""
-
-        def shard(bounds: tuple[int, int]) -> tuple[float, Float]:
-            diagonal = np.zeros(self.n_parameters)
-            params, into = self.chain.views(theta), self.chain.views(diagonal)
-            for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
-                batch, targets = self._part(slice(lo, hi))
-                potentials, pullback = self.chain.potentials(params, batch, "sum")
-                p = marginals(self.chain.space, self._shifted(potentials)).expected
-                weight = batch.ragged.spread(targets.weight)[:, None]
-                # Expected counts of edges are sums over positions: half of them is about what their variances sum to.
-                pullback(Potentials(weight * p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
-            return 0.0, diagonal
-
-        diagonal = np.zeros(self.n_parameters)
-        found = None if self.fast is None else self.fast.total(theta, variances=True)
-        if found is None:
-            self._add(shard, diagonal)
-        else:
-            found[1](diagonal)
-        return np.abs(diagonal) + 2.0 * self.l2 * (1.0 if self.penalised is None else self.penalised)
-
-    def _add(self, shard: Callable[[tuple[int, int]], tuple[float, Float]], into: Float) -> float:
-        """The sum of all shards' values; their vectors are added to ``into``, always in the same order."""
-        total = 0.0
-        for value, vector in ordered_map(shard, self.shards, self.n_jobs):
+            add(into)
+            return total
+        total, term = 0.0, self._variances if variances else self._gradient
+        for value, vector in ordered_map(lambda bounds: term(theta, bounds), self.shards, self.n_jobs):
             total += value
             into += vector
         return total
+
+    def _gradient(self, theta: Float, bounds: tuple[int, int]) -> Term:
+        """Loss and gradient of a shard."""
+        gradient, value = np.zeros(self.n_parameters), 0.0
+        for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
+            loss, d, pullback = self.differentiate(theta, slice(lo, hi))
+            value += loss
+            pullback(d, gradient, 1.0)
+        return value, gradient
+
+    def _variances(self, theta: Float, bounds: tuple[int, int]) -> Term:
+        """Variances of a shard's rows and edges, pulled back."""
+        diagonal = np.zeros(self.n_parameters)
+        params, into = self.chain.views(theta), self.chain.views(diagonal)
+        for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
+            batch, targets = self._part(slice(lo, hi))
+            potentials, pullback = self.chain.potentials(params, batch, "sum")
+            p = marginals(self.chain.space, self._shifted(potentials)).expected
+            weight = batch.ragged.spread(targets.weight)[:, None]
+            # Expected counts of edges are sums over positions: half of them is about what their variances sum to.
+            pullback(Potentials(weight * p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
+        return 0.0, diagonal
 
     def _shifted(self, potentials: Potentials) -> Potentials:
         return potentials if self.offset is None else replace(potentials, node=potentials.node + self.offset)

@@ -87,6 +87,11 @@ class Trainable(ABC):
         return False
 
     @property
+    def stepwise(self) -> bool:
+        """Whether single sequences can be asked for; else all of them together only."""
+        return True
+
+    @property
     def guess_loss(self) -> float:
         """The loss of a model that knows nothing; infinite where it cannot be told."""
         return np.inf

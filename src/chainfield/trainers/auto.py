@@ -58,7 +58,7 @@ class Auto(Trainer[AutoState]):
         """Choose the stages."""
         self.check(problem)
         state = AutoState(theta.copy())
-        if not problem.linear or problem.n_positions < self.small or self.passes == 0:
+        if not (problem.linear and problem.stepwise) or problem.n_positions < self.small or self.passes == 0:
             self._settle(problem, state)
         elif problem.l2 > 0 and problem.l1 == 0 and kept_bytes(problem) <= MOST_BYTES and not theta.any():
             state.node, state.edge = (np.zeros(shape, np.float32) for shape in problem.kept_shapes())

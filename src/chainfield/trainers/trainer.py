@@ -83,6 +83,11 @@ class Trainer(ABC, Generic[S]):
                 f'{name} needs dtype="float64": it compares objectives that hardly differ; for "float32" use '
                 'trainer="sgd", "averaged" or "adam".'
             )
+        if self.online and not problem.stepwise:
+            raise ConfigError(
+                f"{name} takes steps on single sequences, and data in pieces give whole gradients; use "
+                'trainer="auto", "lbfgs", "owlqn" or "rprop".'
+            )
         if problem.project is not None and not self.projects:
             raise ConfigError(
                 f'{name} cannot keep to constraints after every step; use trainer="sgd", "rprop" or "adam", or free '

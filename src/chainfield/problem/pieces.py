@@ -1,0 +1,106 @@
+"""Data in pieces: a map over them, and sums that come out the same wherever the pieces lie.
+
+Which piece holds which sequences is decided by the data alone, never by the number of threads or machines. Results
+are added along one tree, whose shape the number of pieces decides: runs of :data:`ARITY` pieces from left to right,
+then runs of their sums, and so on. So the same pieces give the same bits on one thread, from disk, and on a cluster.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, final
+
+from chainfield.arrays import Float
+from chainfield.parallel import ordered_map
+
+ARITY = 4  # sums that are added at a time: those of four neighbours mostly lie on one machine
+T = TypeVar("T")
+R = TypeVar("R")
+Term = tuple[float, Float]  # a value and a vector
+
+
+class Pieces(ABC, Generic[T]):
+    """Pieces of data that stay where they are: functions travel to them.
+
+    Another engine is one more subclass. A function gets a piece, and what all pieces share; it must
+    stand at the top level of a module, so that it can be sent.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many pieces there are."""
+
+    @abstractmethod
+    def map(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
+        """``function(piece, *shared)`` of all pieces, in their order."""
+
+    @abstractmethod
+    def derive(self, function: Callable[..., R], *shared: Any) -> Pieces[R]:
+        """Pieces made of these, each where its origin is."""
+
+    def fold(self, function: Callable[..., R], join: Callable[[R, R], R], *shared: Any) -> R:
+        """The results of :meth:`map`, joined along the tree; ``join`` may use up its left side."""
+        return folded(self.map(function, *shared), join)
+
+    def sum(self, function: Callable[..., Term], *shared: Any) -> Term:
+        """The values and vectors that a function gives, added along the tree."""
+        return self.fold(function, add_terms, *shared)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeldPieces(Pieces[T]):
+    """Pieces in memory, worked on by threads."""
+
+    held: Sequence[T]
+    n_jobs: int = 1
+
+    def __len__(self) -> int:
+        return len(self.held)
+
+    def map(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
+        """By threads."""
+        return ordered_map(lambda piece: function(piece, *shared), self.held, self.n_jobs)
+
+    def derive(self, function: Callable[..., R], *shared: Any) -> HeldPieces[R]:
+        """Made at once, and held."""
+        return HeldPieces(list(self.map(function, *shared)), self.n_jobs)
+
+
+def folded(items: Iterable[R], join: Callable[[R, R], R]) -> R:
+    """Join items along the tree as they come: a few unfinished sums exist at a time, one for each level."""
+    levels: list[tuple[int, R]] = []  # how many items a level's sum has, and the sum
+    for item in items:
+        _push(levels, 0, item, join)
+    rest: R | None = None
+    for count, held in levels:
+        if rest is None:
+            rest = held if count else None
+        else:
+            rest = join(held, rest) if count else rest
+    if rest is None:
+        raise ValueError("there are no pieces")
+    return rest
+
+
+def _push(levels: list[tuple[int, R]], level: int, item: R, join: Callable[[R, R], R]) -> None:
+    """One more item at a level; a full run becomes an item of the next one."""
+    while True:
+        if level == len(levels):
+            levels.append((1, item))
+            return
+        count, held = levels[level]
+        item, count = (join(held, item), count + 1) if count else (item, 1)
+        levels[level] = (count % ARITY, item)
+        if count < ARITY:
+            return
+        level += 1
+
+
+def add_terms(ours: Term, theirs: Term) -> Term:
+    """The sum of two; the vector of the first one takes it."""
+    vector = ours[1]
+    vector += theirs[1]
+    return ours[0] + theirs[0], vector

@@ -1,0 +1,128 @@
+"""A problem whose data lie in pieces: mapped from disk, or on other machines."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from chainfield.arrays import Array, Float
+from chainfield.errors import NoPathError
+from chainfield.objectives import Objective
+from chainfield.scorers import Chain
+
+from .pieces import Pieces, Term
+from .problem import Problem
+from .summed import SummedProblem
+
+
+class Facts(NamedTuple):
+    """What a problem tells about its data; those of pieces add up."""
+
+    n_sequences: int
+    n_positions: int
+    guess_loss: float
+    determined: bool  # whether all labels are known, and have one path
+
+    def __add__(self, other: Facts) -> Facts:  # type: ignore[override]
+        return Facts(
+            self.n_sequences + other.n_sequences,
+            self.n_positions + other.n_positions,
+            self.guess_loss + other.guess_loss,
+            self.determined and other.determined,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """Some of the data as a problem of its own, without penalties; ``first``: the number of its first sequence."""
+
+    problem: Problem
+    first: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SpreadProblem(SummedProblem):
+    """A chain, its objective, and pieces of its data.
+
+    One thing is asked of a piece at a time, its whole gradient: trainers that take steps on single sequences are
+    refused.
+    """
+
+    chain: Chain
+    objective: Objective
+    pieces: Pieces[Piece]
+    l1: float = 0.0
+    l2: float = 0.0
+    n_jobs: int = 1
+    project: Callable[[Float], None] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Asked of all pieces once."""
+        return self.pieces.fold(facts_of, Facts.__add__)
+
+    @property
+    def n_sequences(self) -> int:
+        """Those of all pieces."""
+        return self.facts.n_sequences
+
+    @property
+    def n_positions(self) -> int:
+        """Those of all pieces."""
+        return self.facts.n_positions
+
+    @property
+    def guess_loss(self) -> float:
+        """That of a model for which all states are alike."""
+        return self.facts.guess_loss
+
+    @property
+    def convex(self) -> bool:
+        """Whether there is one optimum: linear scores, a smooth contrast, and no hidden or unknown labels."""
+        return self.linear and self.smooth and self.facts.determined
+
+    @property
+    def stepwise(self) -> bool:
+        """Pieces are asked for their whole gradients."""
+        return False
+
+    def arrays(self) -> Iterator[Array]:
+        """A digest of each piece's arrays."""
+        return self.pieces.map(digest_of)
+
+    def add(self, theta: Float, into: Float, *, variances: bool = False) -> float:
+        """One vector from each piece, along the tree."""
+        value, vector = self.pieces.sum(term_of, theta, variances)
+        into += vector
+        return value
+
+
+def facts_of(piece: Piece) -> Facts:
+    """What one piece tells."""
+    problem = piece.problem
+    return Facts(problem.n_sequences, problem.n_positions, problem.guess_loss, problem.path is not None)
+
+
+def term_of(piece: Piece, theta: Float, variances: bool = False) -> Term:
+    """The loss of a piece and its gradient, or its curvature."""
+    vector = np.zeros(len(theta))
+    try:
+        return piece.problem.add(theta, vector, variances=variances), vector
+    except NoPathError as error:
+        raise NoPathError(piece.first + error.sequence, error.known) from None
+
+
+def digest_of(piece: Piece) -> Array:
+    """(32,) bytes that tell a piece from others."""
+    digest = hashlib.sha256()
+    for array in piece.problem.arrays():
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return np.frombuffer(digest.digest(), np.uint8)

@@ -1,0 +1,120 @@
+"""Data in pieces: sums along one tree, whatever adds them up; a problem over pieces equals the whole one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chainfield.errors import ConfigError, NoPathError
+from chainfield.features import DenseFeatures
+from chainfield.objectives import Targets, objective_named
+from chainfield.problem import HeldPieces, Piece, Problem, SpreadProblem
+from chainfield.problem.pieces import ARITY, add_terms, folded
+from chainfield.scorers import Boundary, Chain, DenseLinear, Transition
+from chainfield.states import forbid, one_per_label, restrict
+from chainfield.tasks import Tagging
+from chainfield.trainers import LBFGS, SDCA, SGD, Auto, RProp, begin, run
+
+
+def by_definition(items: list[str]) -> str:
+    """Runs of ARITY from left to right, then runs of their sums, and so on."""
+    while len(items) > 1:
+        runs = [items[i : i + ARITY] for i in range(0, len(items), ARITY)]
+        items = [run[0] if len(run) == 1 else "(" + "+".join(run) + ")" for run in runs]
+    return items[0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 21, 63, 64, 65, 200])
+def test_items_are_joined_along_one_tree(n: int) -> None:
+    def join(ours: list, theirs: list) -> list:
+        return ["+", *ours[1:], theirs] if ours[0] == "+" and len(ours) <= ARITY else ["+", ours, theirs]
+
+    def shown(item: list) -> str:
+        return item[0] if item[0] != "+" else "(" + "+".join(map(shown, item[1:])) + ")"
+
+    names = [f"x{i}" for i in range(n)]
+    assert shown(folded(([name] for name in names), join)) == by_definition(names)
+
+
+def test_a_sum_over_nothing_is_refused() -> None:
+    with pytest.raises(ValueError, match="no pieces"):
+        folded(iter(()), add_terms)
+
+
+def whole_problem(n: int = 30, objective: str = "likelihood", **penalties: float) -> Problem:
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(1 if s < 3 else rng.integers(1, 9), 5)) for s in range(n)]
+    y = [["abc"[k] for k in x[:, :3].argmax(1)] for x in X]
+    features, task, space = DenseFeatures(), Tagging(("a", "b", "c")), one_per_label(3)
+    batch = features.learn(X)
+    chain = Chain(space, (DenseLinear(5, 3), Boundary(3)), (Transition(np.arange(space.n_edges, dtype=np.int32)),))
+    targets = Targets(task.clamp(space, y, batch.offsets), rng.uniform(0.5, 2.0, n))
+    return Problem(chain, objective_named(objective), batch, targets, **penalties)
+
+
+def spread(problem: Problem, cuts: list[int], n_jobs: int = 1) -> SpreadProblem:
+    pieces = []
+    for lo, hi in zip([0, *cuts], [*cuts, problem.n_sequences], strict=True):
+        batch, targets = problem._part(slice(lo, hi))
+        own = replace(problem, batch=batch, targets=replace(targets, path=None), l1=0.0, l2=0.0)
+        pieces.append(Piece(own, lo))
+    held = HeldPieces(pieces, n_jobs)
+    return SpreadProblem(problem.chain, problem.objective, held, problem.l1, problem.l2)
+
+
+def test_a_problem_over_pieces_equals_the_whole_one() -> None:
+    whole = whole_problem(l2=0.3)
+    parts = spread(whole, [4, 9, 10, 22, 25])
+    theta = np.random.default_rng(0).normal(size=whole.n_parameters)
+    for ours, theirs in zip(parts.evaluate(theta), whole.evaluate(theta), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+    np.testing.assert_allclose(parts.curvature(theta), whole.curvature(theta), rtol=1e-12)
+    for name in ("n_sequences", "n_positions", "convex", "smooth", "linear", "n_parameters", "dtype"):
+        assert getattr(parts, name) == getattr(whole, name), name
+    assert parts.guess_loss == pytest.approx(whole.guess_loss, rel=1e-12)
+
+
+@pytest.mark.parametrize("trainer", [LBFGS(max_iter=15), Auto(max_iter=15), RProp(max_iter=15)])
+def test_threads_change_no_bit(trainer) -> None:
+    whole = whole_problem(l2=0.3)
+    found = []
+    for n_jobs in (1, 2, 3):
+        problem = spread(whole, [4, 9, 10, 22, 25], n_jobs)
+        found.append(run(trainer, problem, begin(trainer, problem, np.zeros(whole.n_parameters))).best.tobytes())
+    assert len(set(found)) == 1
+
+
+def test_pieces_reach_the_optimum_of_the_whole() -> None:
+    whole, trainer = whole_problem(l2=0.3), LBFGS(tol=1e-10, max_iter=200)
+    ends = [
+        run(trainer, problem, begin(trainer, problem, np.zeros(whole.n_parameters))).best
+        for problem in (whole, spread(whole, [10, 20]))
+    ]
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-5)
+
+
+@pytest.mark.parametrize("trainer", [SGD(), SDCA()])
+def test_steps_on_single_sequences_are_refused(trainer) -> None:
+    problem = spread(whole_problem(l2=0.3), [10])
+    with pytest.raises(ConfigError, match="takes steps on single sequences"):
+        begin(trainer, problem, np.zeros(problem.n_parameters))
+
+
+def test_other_data_are_another_problem() -> None:
+    whole = whole_problem()
+    marks = [b"".join(a.tobytes() for a in spread(whole, cuts).arrays()) for cuts in ([10], [10], [11])]
+    assert marks[0] == marks[1] != marks[2]
+
+
+def test_a_sequence_without_a_path_has_its_number_in_the_whole() -> None:
+    problem = whole_problem()
+    space = restrict(problem.chain.space, forbid(("a", "b", "c"), [("a", "a"), ("b", "b"), ("c", "c")]))
+    chain = Chain(space, problem.chain.emissions, (Transition(np.arange(space.n_edges, dtype=np.int32)),))
+    broken = replace(problem, chain=chain)
+    with pytest.raises(NoPathError) as first:
+        broken.evaluate(np.zeros(chain.n_parameters))
+    with pytest.raises(NoPathError) as second:
+        spread(broken, [first.value.sequence, 29]).evaluate(np.zeros(chain.n_parameters))
+    assert first.value.sequence == second.value.sequence > 0
