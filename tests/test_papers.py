@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import json
 import subprocess
@@ -58,9 +59,16 @@ def places(tmp_path, monkeypatch):
     (tmp_path / "data" / "tiny" / "words.txt").write_text("one two three")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv(corpora.VARIABLE, raising=False)
-    yield commands.Places(package, tmp_path / "results", tmp_path / "RESULTS.md")
-    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+    found = commands.Places(package, tmp_path / "results", tmp_path / "RESULTS.md")
+    yield found
+    forget(found)
+
+
+def forget(places):
+    """As a new process would find the experiments."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == places.package]:
         del sys.modules[name]
+    importlib.invalidate_caches()
 
 
 def call(places, *arguments, **environment):
@@ -119,6 +127,79 @@ def test_full_run_is_kept_and_rendered(places, tmp_path):
     assert "| others | words | 7 | Counter 2001 | - |" in page
     assert "- The words are ours." in page
     assert "Quick run" not in page
+
+
+def test_results_know_their_code_and_grow_stale(places, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # the module changes faster than the clock of files
+    data = ("--data", tmp_path / "data")
+    assert call(places, "run", "tiny-count", *data).exit_code == 0
+    kept = results.read_json(places.results / "tiny-count.json")
+    assert kept.code is not None
+    assert len(kept.code.experiment) == len(kept.code.library) == 16
+    assert kept.seconds is not None
+    module = tmp_path / places.package / "tiny.py"
+    committed = dataclasses.replace(kept, code=dataclasses.replace(kept.code, commit="0123456789ab"))
+    results.write_json(committed, places.results / "tiny-count.json")
+
+    def rendered():
+        forget(places)
+        assert call(places, "render").exit_code == 0
+        return places.report.read_text()
+
+    module.write_text('"""Another docstring."""  # and a comment\n' + FAKE)
+    assert "Stale" not in rendered()
+    assert "commit 0123456789ab; the whole run took 0 s." in rendered()
+    module.write_text(FAKE.replace("0.5", "0.6"))
+    assert "**Stale: the experiment has changed since commit 0123456789ab." in rendered()
+    results.write_json(dataclasses.replace(kept, code=None), places.results / "tiny-count.json")
+    assert "Stale: it was kept without a record" in rendered()
+    module.unlink()
+    assert "Stale: there is no such experiment any more" in rendered()
+
+
+def test_digests_follow_imports_but_not_english(tmp_path):
+    provenance = importlib.import_module("harness.provenance")
+    files = provenance.closure([PAPERS / "experiments" / "hucrf_ocr.py"])
+    names = {path.name for path in files}
+    assert {"_hucrf.py", "_hucrf_data.py", "cells.py", "corpora.py"} <= names
+    assert "_elcrf.py" not in names
+    library = provenance.closure((provenance.LIBRARY / "models").rglob("*.py"))
+    parts = {path.relative_to(provenance.LIBRARY).parts[0] for path in library}
+    assert {"kernels", "inference", "trainers", "features"} <= parts
+    assert "commands" not in parts
+    one, two = tmp_path / "one" / "m.py", tmp_path / "two" / "m.py"
+    for path, text in ((one, '"""A."""\nx = 1\n'), (two, "# a remark\nx = 1  # more\n")):
+        path.parent.mkdir()
+        path.write_text(text)
+    assert provenance.digest([one]) == provenance.digest([two])
+    two.write_text("x = 2")
+    assert provenance.digest([one]) != provenance.digest([two])
+
+
+def test_parts_are_kept_by_settings_and_code(tmp_path, monkeypatch):
+    cells = importlib.import_module("harness.cells")
+    said, calls = [], []
+    context = experiment.Context("full", 0, 1, {}, said.append)
+
+    def compute():
+        calls.append(None)
+        return {"n": len(calls)}
+
+    assert cells.kept("a", {}, context, compute) == {"n": 1}
+    monkeypatch.setenv(cells.CELLS, str(tmp_path / "cells"))
+    assert cells.kept("a", {"l2": 1}, context, compute) == {"n": 2}
+    assert cells.kept("a", {"l2": 1}, context, compute) == {"n": 2}
+    assert cells.kept("a", {"l2": 2}, context, compute) == {"n": 3}
+    assert cells.kept("b", {"l2": 2}, context, compute) == {"n": 4}
+    assert cells.kept("a", {"l2": 1}, dataclasses.replace(context, seed=1), compute) == {"n": 5}
+    monkeypatch.setattr(
+        cells, "provenance_of", lambda module: importlib.import_module("harness.provenance").Provenance("", "e", "l")
+    )
+    assert cells.kept("a", {"l2": 1}, context, compute) == {"n": 6}
+    for path in (tmp_path / "cells").iterdir():
+        path.write_text('{"value"')
+    assert cells.kept("a", {"l2": 1}, context, compute) == {"n": 7}
+    assert "is damaged and is computed again" in said[-1]
 
 
 def test_a_picture_is_kept_beside_the_result_and_shown(places, tmp_path):

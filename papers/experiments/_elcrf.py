@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 import chainfield
 from chainfield.metrics import span_f1
+from harness.cells import kept, place
 from harness.corpora import CONLL2003, GLOVE50
 from harness.experiment import Context
 
@@ -20,9 +20,8 @@ PAPER = (
     "Thai, Murty, Bansal, Vilnis, Belanger and McCallum, Low-Rank Hidden State Embeddings for Viterbi Sequence "
     "Labeling, ICML workshop on deep structured prediction 2017"
 )
-#: A folder in which finished trainings are kept, so that a long table can be computed in several runs; with ONLY set to
-#: anything, the table is made of what is there, and nothing is trained.
-CELLS, ONLY = "CHAINFIELD_CELLS", "CHAINFIELD_CELLS_ONLY"
+#: With this variable set to anything, the table is made of the trainings that are kept, and nothing is trained.
+ONLY = "CHAINFIELD_CELLS_ONLY"
 LABELS = 8
 Sentences = tuple[list[list[str]], list[list[str]]]
 
@@ -59,29 +58,32 @@ class Cell:
     seconds: float
 
 
-def place(name: str, seed: int, context: Context) -> Path | None:
-    """Where a training is kept, without its suffix; None if there is no folder."""
-    folder = os.environ.get(CELLS)
-    return Path(folder) / f"{name}-seed{seed}{'-quick' if context.quick else ''}" if folder else None
-
-
 def cell(name: str, settings: dict[str, Any], seed: int, context: Context, data: Any, known: Any) -> Cell | None:
     """Train, choose the pass on development data, and score the test data; None if only kept trainings count."""
-    where = place(name, seed, context)
-    if where is not None and where.with_suffix(".json").exists():
-        return Cell(**json.loads(where.with_suffix(".json").read_text(encoding="utf-8")))
-    if os.environ.get(ONLY):
+
+    def compute() -> dict[str, Any]:
+        (x, y), (x_dev, y_dev), (x_test, y_test) = data
+        model = chainfield.NeuralCRF(vectors=known, random_state=seed, n_jobs=context.jobs, **settings)
+        started = time.perf_counter()
+        model.fit(x, y, X_dev=x_dev, y_dev=y_dev, callback=lambda p: context.log(f"{name}, seed {seed}: {p.to_dict()}"))
+        seconds = time.perf_counter() - started
+        dev, test = (100 * span_f1(gold, model.predict(words)) for words, gold in ((x_dev, y_dev), (x_test, y_test)))
+        context.log(f"{name}, seed {seed}: development {dev:.2f}, test {test:.2f}, {seconds:.0f} s")
+        where = model_file(name, settings, seed, context)
+        if where is not None:
+            where.parent.mkdir(parents=True, exist_ok=True)
+            model.save(where)
+        found = Cell(name, settings, seed, model.n_iter_, model.best_iteration_, dev, test, seconds)
+        return asdict(found)
+
+    told = {**settings, "seed": seed}
+    where = place(name, told, context, compute.__module__)
+    if os.environ.get(ONLY) and not (where is not None and where.exists()):
         return None
-    (x, y), (x_dev, y_dev), (x_test, y_test) = data
-    model = chainfield.NeuralCRF(vectors=known, random_state=seed, n_jobs=context.jobs, **settings)
-    started = time.perf_counter()
-    model.fit(x, y, X_dev=x_dev, y_dev=y_dev, callback=lambda p: context.log(f"{name}, seed {seed}: {p.to_dict()}"))
-    seconds = time.perf_counter() - started
-    dev, test = (100 * span_f1(gold, model.predict(words)) for words, gold in ((x_dev, y_dev), (x_test, y_test)))
-    found = Cell(name, settings, seed, model.n_iter_, model.best_iteration_, dev, test, seconds)
-    context.log(f"{name}, seed {seed}: development {dev:.2f}, test {test:.2f}, {seconds:.0f} s")
-    if where is not None:
-        where.parent.mkdir(parents=True, exist_ok=True)
-        model.save(where.with_suffix(".cf"))
-        where.with_suffix(".json").write_text(json.dumps(found.__dict__), encoding="utf-8")
-    return found
+    return Cell(**kept(name, told, context, compute))
+
+
+def model_file(name: str, settings: dict[str, Any], seed: int, context: Context) -> Path | None:
+    """Where the model of a training is kept; None if there is no folder."""
+    where = place(name, {**settings, "seed": seed}, context, __name__)
+    return None if where is None else where.with_suffix(".cf")

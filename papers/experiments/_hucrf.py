@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import product
 from typing import Any
 
@@ -85,12 +85,13 @@ def row(setting: Setting, data: Data, metric: str, context: Context) -> Row:
     """The mean error over folds; finished folds are kept, see :mod:`harness.cells`."""
     folds = sorted(set(data.folds.tolist()))[: 1 if context.quick else None]
     found = []
+    told = {key: value for key, value in asdict(setting).items() if key not in ("name", "published")}
     for fold in folds:
 
         def fitted(fold: int = fold) -> dict[str, Any]:
             return one_fold(setting, data, fold, context)
 
-        found.append(kept(f"{data.name} {setting.name} fold {fold}", context, fitted))
+        found.append(kept(f"{data.name} {setting.name} fold {fold}", told, context, fitted))
         context.log(f"{setting.name}, fold {fold}: {found[-1]['error']:.2f} % {found[-1].get('chosen') or ''}")
     errors = [entry["error"] for entry in found]
     notes = [f"{name}={value}" for name, value in setting.options.items()]
@@ -113,6 +114,7 @@ def row(setting: Setting, data: Data, metric: str, context: Context) -> Row:
         sum(entry["seconds"] for entry in found),
         ", ".join(notes),
         "" if setting.published is None else PAPER,
+        settings={"model": setting.model, **setting.options},
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import chainfield
-from experiments._elcrf import LABELS, PAPER, cell, load, place, vectors
+from experiments._elcrf import LABELS, PAPER, cell, load, model_file, vectors
 from experiments.elcrf_conll2003 import rank_of, settings_of
 from harness.corpora import CONLL2003, GLOVE50
 from harness.experiment import Context, Experiment, Row
@@ -29,16 +29,17 @@ def run(context: Context) -> Iterator[Row]:
     states = 16 if context.quick else STATES[0]
     model = None
     for size in () if context.quick else STATES:
-        where = place(f"elcrf-{size}", 0, context)
-        if where is not None and where.with_suffix(".cf").exists():
-            states, model = size, chainfield.load(where.with_suffix(".cf"), n_jobs=context.jobs)
+        where = model_file(f"elcrf-{size}", settings_of(size, rank_of(size), context.quick), 0, context)
+        if where is not None and where.exists():
+            states, model = size, chainfield.load(where, n_jobs=context.jobs)
             break
     if model is None:
-        name, where = f"elcrf-{states}", place(f"elcrf-{states}", 0, context)
+        name, settings = f"elcrf-{states}", settings_of(states, rank_of(states), context.quick)
+        where = model_file(name, settings, 0, context)
         if where is None:
             raise SystemExit("Set CHAINFIELD_CELLS to a folder: the trained model is kept there.")
-        cell(name, settings_of(states, rank_of(states), context.quick), 0, context, data, vectors(context))
-        model = chainfield.load(where.with_suffix(".cf"), n_jobs=context.jobs)
+        cell(name, settings, 0, context, data, vectors(context))
+        model = chainfield.load(where, n_jobs=context.jobs)
     x = data[0][0] + data[1][0] + data[2][0]
     found = model.hidden_states(x, n=12)
     setting = f"ELCRF, {states} states"

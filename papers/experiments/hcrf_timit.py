@@ -102,11 +102,9 @@ class Bench:
         """What a cell gives."""
         if cell not in self.done:
             seed, jobs = self.context.seed, self.context.jobs
-            told = "-".join(
-                f"{k}-{v:g}" if isinstance(v, float) else f"{k}-{v}" for k, v in cell.settings(seed).items()
-            )
-            name = f"timit {cell.method} without {cell.left_out} {told}"
-            self.done[cell] = kept(name, self.context, lambda: cell.train(self.found, seed, jobs))
+            name = f"timit {cell.method} without {cell.left_out}"
+            settings = cell.settings(seed)
+            self.done[cell] = kept(name, settings, self.context, lambda: cell.train(self.found, seed, jobs))
         return self.done[cell]
 
     def wrong(self, cell: Cell, pair: int) -> int:

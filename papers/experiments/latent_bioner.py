@@ -130,7 +130,8 @@ def run(context: Context) -> Iterator[Row]:
     y_test = data.test[1]
     predicted: dict[str, Sequences] = {}
     for setting in settings():
-        found = kept(f"bioner {setting.title}", context, lambda setting=setting: cell(setting, data, context))
+        told = {"model": setting.kind.__name__, **setting.options, "grid": setting.grid, "passes": setting.passes}
+        found = kept(f"bioner {setting.title}", told, context, lambda setting=setting: cell(setting, data, context))
         predicted[setting.title] = found["labels"]
         title, seconds, note = setting.title, found["seconds"], found["note"]
         yield from score_rows(title, y_test, found["labels"], seconds, context.seed, note, setting.figure)

@@ -148,7 +148,9 @@ def run(context: Context) -> Iterator[Row]:
     predicted: dict[str, Sequences] = {}
     for setting in settings():
         name = f"np {setting.title}"
-        found = kept(name, context, lambda setting=setting: cell(setting, (X, y), X_test, context))
+        told = {"model": setting.kind.__name__, **setting.options, "grid": setting.grid, "passes": setting.passes}
+        told |= {"seeds": setting.seeds, "fixed": setting.fixed}
+        found = kept(name, told, context, lambda setting=setting: cell(setting, (X, y), X_test, context))
         runs = found["runs"]
         for one in runs:
             title = setting.title if len(runs) == 1 else f"{setting.title}, seed {one['seed']}"

@@ -1,34 +1,67 @@
-"""Parts of a long experiment that are kept in files as they are finished, so that a run that was cut goes on."""
+"""Parts of a long experiment that are kept in files as they are finished, so that a run that was cut goes on.
+
+A part is known by its name, its settings, and the code that computes it (the module of ``compute`` with all that it
+imports): change one of them, and it is computed again.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from .experiment import Context
+from .provenance import provenance_of
 
 #: The environment variable that names the folder; without it nothing is kept.
 CELLS = "CHAINFIELD_CELLS"
 
 
-def kept(name: str, context: Context, compute: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What was kept under this name, or what ``compute`` gives now: plain values, as JSON holds them."""
-    folder = os.environ.get(CELLS)
-    if not folder:
+def kept(
+    name: str, settings: Mapping[str, Any], context: Context, compute: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
+    """What was kept of this part, or what ``compute`` gives now: plain values, as JSON holds them."""
+    path = place(name, settings, context, compute.__module__)
+    if path is None:
         return compute()
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    path = Path(folder) / f"{slug}-{context.mode}-seed{context.seed}.json"
     if path.exists():
-        context.log(f"{name}: kept in {path.name}")
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return found
+        value = _read(path)
+        if value is not None:
+            context.log(f"{name}: kept in {path.name}")
+            return value
+        context.log(f"{name}: {path.name} is damaged and is computed again")
     value = compute()
     path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_suffix(".part")
-    beside.write_text(json.dumps(value), encoding="utf-8")
+    beside = path.with_suffix(f".{os.getpid()}.part")
+    beside.write_text(json.dumps({"name": name, "settings": told(settings), "value": value}), encoding="utf-8")
     beside.replace(path)
     return value
+
+
+def place(name: str, settings: Mapping[str, Any], context: Context, module: str) -> Path | None:
+    """The file of a part; None where nothing is kept."""
+    folder = os.environ.get(CELLS)
+    if not folder:
+        return None
+    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80]
+    code = provenance_of(module)
+    said = json.dumps([name, told(settings), context.mode, context.seed, code.experiment, code.library], sort_keys=True)
+    return Path(folder) / f"{slug}-{hashlib.sha256(said.encode()).hexdigest()[:16]}.json"
+
+
+def told(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON holds them; what it cannot hold is told by its text."""
+    found: dict[str, Any] = json.loads(json.dumps(dict(settings), default=str, sort_keys=True))
+    return found
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))["value"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from .corpora import VARIABLE, MissingCorpus, absent, data_root, locate
-from .experiment import Context, Experiment, available_cores, perform
+from .experiment import Context, Experiment, Result, available_cores, perform
+from .provenance import provenance_of, reason_to_repeat
 from .registry import UnknownExperiment, discover, find
 from .results import read_json, render, render_result, to_json, write_json
 
@@ -149,5 +150,20 @@ def render_(places: Places) -> None:
         if result.mode != "full":
             raise click.ClickException(f"{result.name}.json is a quick run; remove it or run the experiment in full.")
     pictures = {path.stem: f"{places.results.name}/{path.name}" for path in places.results.glob("*.svg")}
-    places.report.write_text(render(results, pictures), encoding="utf-8")
-    click.echo(f"{places.report.name}: {len(results)} experiments.")
+    stale = _stale(results, places)
+    places.report.write_text(render(results, pictures, stale), encoding="utf-8")
+    click.echo(f"{places.report.name}: {len(results)} experiments, {len(stale)} of them stale.")
+    for name, reason in stale.items():
+        click.echo(f"  {name}: {reason}", err=True)
+
+
+def _stale(results: list[Result], places: Places) -> dict[str, str]:
+    """Why results should be computed again, by name."""
+    known = discover(places.package)
+    found = {}
+    for result in results:
+        if result.name not in known:
+            found[result.name] = "there is no such experiment any more"
+        elif reason := reason_to_repeat(result.code, provenance_of(known[result.name].module)):
+            found[result.name] = reason
+    return found

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import os
 import platform
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import chainfield
 
 from .corpora import Corpus
+from .provenance import Provenance, provenance_of
 
 Mode = Literal["quick", "full"]
 
@@ -23,7 +25,8 @@ class Row:
 
     ``published`` is None where there is nothing to compare with, ``ours`` where a published figure stands for
     orientation only. ``source`` says where ``published`` comes from: a paper, or a run of another program, which is
-    a reference and not a publication. ``interval`` is the 95 % interval of ``ours``.
+    a reference and not a publication. ``interval`` is the 95 % interval of ``ours``; ``settings`` is what the model was
+    told, where the setting's name does not say all of it.
     """
 
     setting: str
@@ -34,6 +37,7 @@ class Row:
     note: str = ""
     source: str = ""
     interval: tuple[float, float] | None = None
+    settings: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         for value in (self.published, self.ours, self.seconds, *(self.interval or ())):
@@ -57,7 +61,10 @@ class Machine:
 
 @dataclass(frozen=True)
 class Result:
-    """An experiment's rows and all that one must know to read them. ``subset``: what a quick run left out."""
+    """An experiment's rows and all that one must know to read them.
+
+    ``subset``: what a quick run left out. ``seconds``: the wall time of the whole run, kept parts not counted.
+    """
 
     name: str
     title: str
@@ -70,6 +77,8 @@ class Result:
     seed: int
     jobs: int
     subset: str = ""
+    code: Provenance | None = None
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,7 @@ class Experiment:
 
     ``protocol`` and ``differences`` (from the paper) describe the full run, ``subset`` what --quick leaves out.
     ``picture`` draws the rows of a full run (SVG).
+    ``module`` is the one that defines it; the registry fills it in.
     ``default`` is the mode without --quick and --full: full, unless that takes more than about 20 minutes.
     """
 
@@ -109,22 +119,28 @@ class Experiment:
     full_time: str = ""
     default: Mode = "full"
     picture: Callable[[Sequence[Row]], str] | None = field(default=None, repr=False)
+    module: str = ""
 
 
 def perform(experiment: Experiment, context: Context) -> Result:
     """Run an experiment to its result."""
+    code = provenance_of(experiment.module or experiment.run.__module__)
+    started = time.perf_counter()
+    rows = tuple(experiment.run(context))
     return Result(
         name=experiment.name,
         title=experiment.title,
         paper=experiment.paper,
         protocol=experiment.protocol,
         differences=experiment.differences,
-        rows=tuple(experiment.run(context)),
+        rows=rows,
         machine=this_machine(),
         mode=context.mode,
         seed=context.seed,
         jobs=context.jobs,
         subset=experiment.subset if context.quick else "",
+        code=code,
+        seconds=time.perf_counter() - started,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import replace
 
 from .experiment import Experiment
 
@@ -25,7 +26,7 @@ def discover(package: str = "experiments") -> dict[str, Experiment]:
             raise TypeError(f"{package}/{module_name}.py defines no EXPERIMENT; a shared part needs a name with _.")
         if experiment.name in found:
             raise ValueError(f"{package}/{module_name}.py: there is an experiment {experiment.name} already.")
-        found[experiment.name] = experiment
+        found[experiment.name] = replace(experiment, module=module.__name__)
     return dict(sorted(found.items()))
 
 

@@ -9,12 +9,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from .experiment import Machine, Result, Row
+from .provenance import Provenance
 
 HEAD = """# Results
 
 Written by `python papers/run.py render` from `papers/results/`. "Compared with" is a published figure, or a
 reference run of another program where the source says so; "-" means that there is none. "Seconds" is the wall time of
-the training behind a row.
+the training behind a row. A result is marked as stale if the experiment has changed since it was run.
 """
 
 
@@ -42,28 +43,35 @@ def read_json(path: Path) -> Result:
             Row(**row | {"interval": None if row["interval"] is None else tuple(row["interval"])})
             for row in data["rows"]
         )
-        return Result(
-            **data | {"rows": rows, "differences": tuple(data["differences"]), "machine": Machine(**data["machine"])}
-        )
+        parts = {"rows": rows, "differences": tuple(data["differences"]), "machine": Machine(**data["machine"])}
+        if data.get("code") is not None:
+            parts["code"] = Provenance(**data["code"])
+        return Result(**data | parts)
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path.name} is no result of this harness ({error}); run the experiment again.") from error
 
 
-def render(results: Iterable[Result], pictures: Mapping[str, str] | None = None) -> str:
-    """All results as one Markdown page; ``pictures``: the files that belong to results, by their names."""
-    shown = pictures or {}
-    parts = [
-        render_result(result, shown.get(result.name)) for result in sorted(results, key=lambda result: result.name)
-    ]
+def render(
+    results: Iterable[Result], pictures: Mapping[str, str] | None = None, stale: Mapping[str, str] | None = None
+) -> str:
+    """All results as one Markdown page.
+
+    ``pictures``: the files that belong to results, by their names; ``stale``: why some should be run again.
+    """
+    shown, old = pictures or {}, stale or {}
+    ordered = sorted(results, key=lambda result: result.name)
+    parts = [render_result(result, shown.get(result.name), old.get(result.name, "")) for result in ordered]
     return "\n".join([HEAD, *(parts or ["There is no result yet.\n"])])
 
 
-def render_result(result: Result, picture: str | None = None) -> str:
+def render_result(result: Result, picture: str | None = None, stale: str = "") -> str:
     """One result as a section of Markdown."""
     machine = result.machine
     lines = [f"## {result.name}: {result.title}", ""]
     if result.mode == "quick":
         lines += [f"**Quick run, a check that it works and no result: {result.subset}.**", ""]
+    if stale:
+        lines += [f"**Stale: {stale}. Run it again before you rely on it.**", ""]
     lines += [f"Paper: {result.paper}", "", f"Protocol: {result.protocol}", ""]
     if result.differences:
         lines += ["Differences from the paper:", "", *(f"- {text}" for text in result.differences), ""]
@@ -73,10 +81,19 @@ def render_result(result: Result, picture: str | None = None) -> str:
     lines += [
         "",
         f"Seed {result.seed}, {result.jobs} threads; {machine.processor}, {machine.cores} cores, "
-        f"Python {machine.python}, chainfield {machine.chainfield}.",
+        f"Python {machine.python}, chainfield {machine.chainfield}{_origin(result)}.",
         "",
     ]
     return "\n".join(lines)
+
+
+def _origin(result: Result) -> str:
+    commit = f", commit {result.code.commit}" if result.code is not None and result.code.commit else ""
+    return commit + (f"; the whole run took {_duration(result.seconds)}" if result.seconds is not None else "")
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
 
 
 def _table(rows: Iterable[Row]) -> list[str]:
