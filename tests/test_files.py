@@ -19,7 +19,9 @@ from scipy import sparse
 import chainfield
 from chainfield import LinearCRF
 from chainfield.errors import ModelFileError
-from chainfield.files.container import _digest, check_writable, read_container, write_container
+from chainfield.files import check_writable, read_container, write_container
+from chainfield.files.container import DIGEST
+from chainfield.files.digest import digest
 
 WORDS = ["der", "Hund", "läuft", "nach", "Berlin", "日本", "x-1", "😀", "42"]
 
@@ -212,8 +214,8 @@ def rebuilt(data, change):
     description = json.loads(json.loads(data[8:size])["__metadata__"]["chainfield"])
     tensors = load_tensors(data)
     change(description, tensors)
-    del description["sha256"]
-    description["sha256"] = _digest(description, tensors)
+    del description[DIGEST]
+    description[DIGEST] = digest(description, tensors)
     return save_tensors(tensors, {"chainfield": json.dumps(description)})
 
 
@@ -469,7 +471,7 @@ def test_places_that_cannot_be_written(tmp_path, monkeypatch):
     def fail(*args, **kwargs):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr("tempfile.NamedTemporaryFile", fail)
+    monkeypatch.setattr("os.open", fail)
     with pytest.raises(ModelFileError, match=r"cannot be written \(Permission denied\)"):
         check_writable(tmp_path / "m.cf")
 
@@ -511,7 +513,8 @@ def test_containers_of_every_type(tmp_path):
     }
     arrays |= {"empty": np.empty((0, 4)), "strided": np.arange(10.0)[::2], "scalar": np.array(3.5)}
     write_container(tmp_path / "x", "test", 1, {"ä": [1, None, "\u2028"]}, arrays)
-    config, found = read_container(tmp_path / "x", "test", 1)
+    config, found, version = read_container(tmp_path / "x", "test", 1)
+    assert version == 1
     assert config == {"ä": [1, None, "\u2028"]}
     assert set(found) == set(arrays)
     for name, array in arrays.items():

@@ -46,7 +46,7 @@ ALLOWED: dict[str, str] = {
     "fitted": "errors arrays parallel spans states potentials inference features scorers tasks",
     "plots": "errors arrays",
     "inspection": "errors arrays parallel spans states potentials inference features scorers tasks fitted plots",
-    "files": "errors arrays states inference features scorers tasks problem trainers fitted",
+    "files": "errors arrays memory parallel states inference features scorers tasks problem trainers fitted",
     "models": "errors lazy arrays settings memory parallel spans kernels kernels.train data metrics states potentials "
     "inference features scorers objectives tasks problem trainers fitted inspection files",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "

@@ -20,7 +20,7 @@ from chainfield.trainers import Session, Trainer
 from .container import read_container, write_container
 
 KIND = "checkpoint"
-VERSION = 1
+VERSION = 2
 
 
 def fingerprint(problem: Trainable, theta: Float, settings: dict[str, Any]) -> str:
@@ -54,7 +54,9 @@ def save_checkpoint(path: str | os.PathLike[str], session: Session, mark: str) -
 
 def load_checkpoint(path: str | os.PathLike[str], trainer: Trainer[Any], mark: str) -> Session:
     """Read a checkpoint of the same training."""
-    config, arrays = read_container(path, KIND, VERSION)
+    config, arrays, version = read_container(path, KIND, VERSION)
+    if version < VERSION:
+        raise ModelFileError(f"{path} was written by an older chainfield; remove it, and train from the start.")
     if config.get("mark") != mark:
         raise ModelFileError(
             f"{path} belongs to a training with other data or settings; resume with the same ones, or remove it."

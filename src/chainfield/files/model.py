@@ -20,10 +20,9 @@ from .parts import chain_from_parts, chain_to_parts, check_chain, within
 from .values import from_json, to_json
 
 KIND = "model"
-# 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision; 5: several sets of parameters
-# that vote. Files have the least they need.
-VERSION = 5
-PLAIN_VERSION = 2
+# Before 6: 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision; 5: several sets of
+# parameters that vote.
+VERSION = 6
 
 
 def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict[str, Any] | None = None) -> None:
@@ -42,17 +41,14 @@ def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict
     }
     if isinstance(model, Tagger):
         config["decoder"] = model.decoder
-    single, normalised = model.chain.dtype == "float32", model.chain.normalised
-    version = 4 if single else 3 if normalised else PLAIN_VERSION
     if isinstance(model, Herd):
         arrays["members"] = model.members
-        version = 5
-    write_container(path, KIND, version, config, arrays)
+    write_container(path, KIND, VERSION, config, arrays, model.n_jobs)
 
 
 def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:
     """Read a model and what trained it."""
-    config, arrays = read_container(path, KIND, VERSION)
+    config, arrays, _ = read_container(path, KIND, VERSION, n_jobs)
     try:
         settings = dict(config["features"])
         kind = settings.pop("kind")

@@ -13,7 +13,7 @@ import numpy as np
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
-from chainfield.files.container import check_writable
+from chainfield.files.replacing import check_writable
 from chainfield.problem import Problem
 from chainfield.trainers import Progress, Session, Trainer, begin, run
 
