@@ -13,6 +13,11 @@ from harness.experiment import Context, Row
 PAPER = "Zhu, Hiemstra, Apers and Wombacher, Closed form maximum likelihood estimator of conditional random fields"
 PUBLISHED = "published"
 Sentences = Sequence[tuple[list[str], list[str]]]  # words and labels
+#: The paper's own estimate: no smoothing, no rare words.
+STRICT = {"label_strength": 0.0, "word_strength": 0.0, "pair_strength": 0.0, "min_count": 1, "counted": "tokens"}
+TO_THE_LETTER = {"oov": "exponential", "pairs": "exponential"}
+#: Penalties of exponential functions, and of the CRFs beside them.
+PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0)
 METRICS = ("accuracy", "accuracy, known words", "accuracy, unknown words")
 
 
@@ -69,7 +74,8 @@ def choose(
         if best is None or found > best[0]:
             best = (found, settings)
     assert best is not None
-    listed = ", ".join(f"{name} = {value}" for name, value in best[1].items())
+    edges = [name for name, values in grid.items() if len(values) > 2 and best[1][name] in (values[0], values[-1])]
+    listed = ", ".join(f"{name} = {value}{' (edge of its grid)' * (name in edges)}" for name, value in best[1].items())
     return best[1], f"{listed}: chosen on held-out data, {best[0]:.2f} there"
 
 

@@ -15,6 +15,7 @@ from chainfield.inference.viterbi import viterbi
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp
 from chainfield.scorers import Scorer
+from chainfield.scorers.scorer import Params
 from chainfield.states import StateSpace
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class PathFinder(Scorer):
     """A transition that knows a way to the best path without filling all edge scores."""
 
     @abstractmethod
-    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[Int32, Float]:
+    def best_rows(self, space: StateSpace, params: Params, batch: Batch, node: Float) -> tuple[Int32, Float]:
         """The best rows (N,) and the score of each sequence (S,), -inf where there is no path.
 
         Exactly those that Viterbi finds with this transition alone.
@@ -49,7 +50,7 @@ def found_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None =
         node = chain.nodes(model.params, window, model.how)
         if part is not None:
             node = np.where(part.table[part.index], node, -np.inf)
-        rows, score = finder.best_rows(space, window, node)
+        rows, score = finder.best_rows(space, model.own(finder), window, node)
         for s in np.flatnonzero(score == -np.inf).tolist():
             at = window.ragged.slice_of(s, s + 1)
             own = None if part is None else part[at]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from chainfield.potentials import How, Potentials
 from chainfield.potentials.normalising import normalise
 from chainfield.states import StateSpace
 
+from .relative import Relative, RelativePullback
 from .scorer import Scorer
 
 # Node and edge scores of a block should stay in the processor's cache between scoring, inference and the way back.
@@ -151,23 +153,39 @@ class Chain:
         node = np.zeros((n, self.space.n_rows))
         own_edges = any(t.per_position for t in self.transitions)
         edge = np.zeros((n if own_edges else 1, self.space.n_edges))
-        ways = [
-            (s, scores is node, s.forward(_own(params, s), batch, how, scores))
-            for group, scores in ((self.emissions, node), (self.transitions, edge))
-            for s in group
-        ]
+        from_nodes = [(s, s.forward(_own(params, s), batch, how, node)) for s in self.emissions]
+        from_edges = [(s, self.score_edges(s, params, batch, how, node, edge)) for s in self.transitions]
 
         def pullback(d: Potentials, into: Parameters, scale: float, paced: bool = False) -> None:
-            for scorer, is_node, way in ways:
+            def own(scorer: Scorer) -> Any:
                 pace = self.paces[scorer.name] if paced else 1.0
-                own = {k: scale * p for k, p in pace.items()} if isinstance(pace, dict) else scale * pace
-                way(d.node if is_node else d.edge, _own(into, scorer), own)
+                return {k: scale * p for k, p in pace.items()} if isinstance(pace, dict) else scale * pace
+
+            d_node = d.node.copy() if self.relative else d.node
+            for scorer, way in from_edges:
+                way(d.edge, d_node, _own(into, scorer), own(scorer))
+            for scorer, back in from_nodes:
+                back(d_node, _own(into, scorer), own(scorer))
 
         raw = Potentials(node, edge, batch.offsets)
         if not self.normalised:
             return raw, pullback
         found, back = normalise(self.space, raw)
         return found, lambda d, into, scale, paced=False: pullback(back(d), into, scale, paced)
+
+    def score_edges(
+        self, scorer: Scorer, params: Parameters, batch: Batch, how: How, node: Float, edge: Float
+    ) -> RelativePullback:
+        """Add the scores of one of the transitions to ``edge``, beside all node scores."""
+        if isinstance(scorer, Relative):
+            return scorer.beside(_own(params, scorer), batch, how, node, edge)
+        way = scorer.forward(_own(params, scorer), batch, how, edge)
+        return lambda d, d_node, into, scale: way(d, into, scale)
+
+    @cached_property
+    def relative(self) -> bool:
+        """Whether a transition depends on node scores."""
+        return any(isinstance(scorer, Relative) for scorer in self.transitions)
 
     def blocks(self, ragged: Ragged, lo: int = 0, hi: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""

@@ -1,4 +1,4 @@
-"""What scorers with a weight a (feature, column) pair know of them: names, shares, old weights, sound files."""
+"""What scorers with one weight per (feature, column) pair share: scores, names, shares, old weights, sound files."""
 
 from __future__ import annotations
 
@@ -13,6 +13,23 @@ from chainfield.features.batch import Sparse
 from .model_files import demand
 from .pairs import Pairs
 from .shares import Share, Weight
+
+
+def gather(pairs: Pairs, sparse: Sparse, weight: Float, scores: Float) -> None:
+    """scores[t, row of p] += value · weight[p], over the features of position t and their pairs p."""
+    from chainfield.kernels.train.linear import gather_pairs
+
+    entries, layout = (sparse.indptr, sparse.indices, sparse.weights()), (pairs.first, pairs.row)
+    gather_pairs(*entries, *layout, pairs.n_full, pairs.n_single, weight, scores)
+
+
+def scatter(pairs: Pairs, sparse: Sparse, d: Float, scale: float, into: Float) -> None:
+    """The way back of :func:`gather`: into[p] += scale · value · d[t, row of p]."""
+    from chainfield.kernels.train.linear import scatter_pairs
+
+    entries, layout = (sparse.indptr, sparse.indices, sparse.weights()), (pairs.first, pairs.row)
+    d = np.ascontiguousarray(d)
+    scatter_pairs(*entries, *layout, pairs.n_full, pairs.n_single, pairs.bits, d, scale, into)
 
 
 def named_pairs(pairs: Pairs, weight: Float, names: Sequence[str]) -> Iterator[Weight]:

@@ -52,6 +52,18 @@ class Rates(NamedTuple):
     strength: float  # a
 
 
+class Beyond(NamedTuple):
+    """What is said of steps beyond counts: left[t, y] + right[t, y'] + tables[k, y, y'] for the step into t.
+
+    table[t] is 0 where counts speak alone, 1 + k where this takes the place of the rates, -1 - k where it is added.
+    """
+
+    table: Int32  # (N,)
+    left: Float2D  # (N, L)
+    right: Float2D  # (N, L)
+    tables: Float3D  # (K, L, L)
+
+
 @inner
 def entries_of(rates: Any, word: int, entries: Any, n: int, labels: Any) -> None:
     """The entry of each of n ascending labels of a rare word, -1 where it never had one; ``word``: -2 - its number."""
@@ -184,8 +196,25 @@ def step_rates(
             out[i, j] = np.log(out[i, j]) if out[i, j] > 0.0 else -np.inf
 
 
+@inner
+def step_scores(
+    rates: Any, beyond: Any, t: int, word: int, before: Any, own: Any, n: int, behind: int, after: Any, theirs: Any,
+    m: int, place: Any, out: Any,
+) -> None:  # fmt: skip
+    """Scores of the step into t: of counts (see step_rates), and of what is said beyond them."""
+    table = beyond.table[t]
+    if table <= 0:
+        step_rates(rates, word, before, own, n, behind, after, theirs, m, place, out)
+    if table != 0:
+        k = abs(table) - 1
+        for i in range(n):
+            for j in range(m):
+                more = beyond.left[t, before[i]] + beyond.right[t, after[j]] + beyond.tables[k, before[i], after[j]]
+                out[i, j] = out[i, j] + more if table < 0 else more
+
+
 @kernel
-def fill_rates(rates: Rates, words: Int32, offsets: Int, out: Out[Float3D]) -> None:
+def fill_rates(rates: Rates, beyond: Beyond, words: Int32, offsets: Int, out: Out[Float3D]) -> None:
     """Logarithms of rates into out (N, L, L), row t for the step into t; labels that a word never had get log r0."""
     n_labels = len(rates.left)
     before = np.empty(n_labels, np.int32)
@@ -202,7 +231,7 @@ def fill_rates(rates: Rates, words: Int32, offsets: Int, out: Out[Float3D]) -> N
                 for i in range(n_labels):
                     for j in range(n_labels):
                         out[t, i, j] = rates.log_base[i, j]
-            step_rates(rates, words[t - 1], before, own, n, words[t], after, theirs, m, place, step)
+            step_scores(rates, beyond, t, words[t - 1], before, own, n, words[t], after, theirs, m, place, step)
             for i in range(n):
                 for j in range(m):
                     out[t, before[i], after[j]] = step[i, j]
@@ -210,7 +239,7 @@ def fill_rates(rates: Rates, words: Int32, offsets: Int, out: Out[Float3D]) -> N
 
 @kernel
 def best_labels(
-    rates: Rates, allowed: Bool2D, start: Bool, end: Bool, words: Int32, offsets: Int, node: Float2D,
+    rates: Rates, beyond: Beyond, allowed: Bool2D, start: Bool, end: Bool, words: Int32, offsets: Int, node: Float2D,
     labels: Out[Int32], score: Out[Float],
 ) -> None:  # fmt: skip
     """Viterbi over the labels that words may have: the best labels (N,), and the score of each sequence (S,).
@@ -270,9 +299,9 @@ def best_labels(
             else:
                 p = first[t - 1]
                 before = own[p:lo]
-                step_rates(
-                    rates, words[at + t - 1], before, entry[p:lo], lo - p, words[at + t], after, entry[lo:], m, place,
-                    step,
+                step_scores(
+                    rates, beyond, at + t, words[at + t - 1], before, entry[p:lo], lo - p, words[at + t], after,
+                    entry[lo:], m, place, step,
                 )  # fmt: skip
                 for j in range(m):
                     top = -np.inf

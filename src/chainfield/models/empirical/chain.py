@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,25 @@ from chainfield.states import StateSpace
 from .counts import Counts, join_entries, join_label, paired, split_entries, split_label
 from .exponential import fit_exponential
 from .forms import Forms
+from .half_rates import HalfRates
+from .joint_rates import JointRates
 from .known_words import Words
+from .pair_functions import WordPairs, fit_halves, fit_joint, word_pairs
 from .table import Table
 from .unseen import UnseenAverage, UnseenExponential
 from .word_rates import WordRates
+
+#: How the labels of words that were not met side by side are judged.
+PAIRS = ("ladder", "exponential", "halves")
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Which exponential functions are fitted: of unseen words, of pairs of words (one of PAIRS); their penalty."""
+
+    oov: bool
+    pairs: str
+    l2: float
 
 
 def chain_of(
@@ -29,10 +46,10 @@ def chain_of(
     ladder: tuple[float, float, float],
     rare: tuple[float, float],
     counted: str,
-    l2: float | None,
+    fitted: Fitted,
     n_jobs: int,
 ) -> tuple[Chain, Float]:
-    """The chain of some counts, and its parameters: none, or those of exponential functions with penalty ``l2``.
+    """The chain of some counts, and its parameters: none, or those of exponential functions.
 
     ladder: strengths of the rates of labels, of one word, of two. rare: words met fewer times than the first number
     are judged by their features too, with the second as their strength.
@@ -56,14 +73,31 @@ def chain_of(
         "min_count": min_count,
         "strength": strength,
     }
-    average, theta = UnseenAverage(**fields), np.empty(0)
+    average, theta = UnseenAverage(**fields), [np.empty(0)]
     unseen: UnseenAverage | UnseenExponential = average
-    if l2 is not None:
+    if fitted.oov:
         pairs, weight, bias = fit_exponential(
-            forms, form, rows[label], average.weight, n_features, len(labels), l2=l2, n_jobs=n_jobs
+            forms, form, rows[label], average.weight, n_features, len(labels), l2=fitted.l2, n_jobs=n_jobs
         )
-        unseen, theta = UnseenExponential(**fields, pairs=pairs), np.concatenate([weight, bias])
-    return Chain(space, (words, unseen), (rates_of(counts, rows, words, space, ladder),)), theta
+        unseen, theta = UnseenExponential(**fields, pairs=pairs), [weight, bias]
+    rates = rates_of(counts, rows, words, space, ladder)
+    if fitted.pairs != "ladder" and len(rates.behind):  # without a single pair there is nothing to fit
+        totals = average.totals if counted == "types" else None
+        rates, more = sided(rates, word_pairs(forms, rates), fitted, totals, n_jobs)
+        theta += more
+    return Chain(space, (words, unseen), (rates,)), np.concatenate(theta)
+
+
+def sided(
+    rates: WordRates, pairs: WordPairs, fitted: Fitted, totals: Float | None, n_jobs: int
+) -> tuple[WordRates, list[Float]]:
+    """The same rates with functions of pairs of words, and their parameters."""
+    own = {f.name: getattr(rates, f.name) for f in dataclasses.fields(rates) if f.init}
+    if fitted.pairs == "exponential":
+        left, right, theta = fit_joint(pairs, fitted.l2)
+        return JointRates(**own, left=left, right=right), theta
+    left, right, theta = fit_halves(pairs, totals, fitted.l2, n_jobs)
+    return HalfRates(**own, left=left, right=right), theta
 
 
 def words_of(counts: Counts, rows: Int, n_features: int, n_rows: int, min_count: float) -> Words:

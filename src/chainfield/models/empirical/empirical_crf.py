@@ -20,7 +20,7 @@ from chainfield.settings import but, choice, number
 from chainfield.states import one_per_label
 from chainfield.tasks import Tagging, ordered_labels
 
-from .chain import chain_of, counts_of
+from .chain import PAIRS, Fitted, chain_of, counts_of
 from .chunks import Chunk, check_lengths, chunks_of
 from .counts import Counts
 from .distinct import label_sequences, sequence_offsets
@@ -46,6 +46,14 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
         "What is said of observations that were never seen: the mean of "
         "P(y | f) over their features f (empirical, EP1), or exponential functions of the features, fitted by L-BFGS "
         "(exponential, EP2).",
+    )
+    pairs: str = choice(
+        "ladder",
+        PAIRS,
+        "How the labels of neighbours are judged beyond counts of both words: by counts of one word and of labels "
+        "alone (ladder); by exponential functions of both words' features wherever the two were never seen side by "
+        "side (exponential, EP2 as published); or by the ladder, moved by what the features of an unseen word say "
+        "with its neighbour's label (halves).",
     )
     counted: str = choice(
         "types", COUNTED, "When features are judged, a word counts once (types) or as often as it was seen (tokens)."
@@ -102,7 +110,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
         Numbers of labels, words and features are gone; the names of features stay in the feature map.
         """
         self._fitted()
-        other = type(self)(**self.get_params()).set_params(scheme=None, forbidden=None, oov="empirical")
+        other = type(self)(**self.get_params()).set_params(scheme=None, forbidden=None, oov="empirical", pairs="ladder")
         lost = other.fit(X, y, sample_weight, lengths=lengths)
         less = self - lost
         self._adopt(less.fitted_, less.counts_)
@@ -211,9 +219,9 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
         space = restricted(one_per_label(len(labels)), label_rules(labels, self.scheme_, self.forbidden))
         ladder = (float(self.label_strength), float(self.word_strength), float(self.pair_strength))
         rare = (float(self.min_count), float(self.feature_strength))
-        penalty = float(self.l2) if self.oov == "exponential" else None
+        fitted = Fitted(self.oov == "exponential", self.pairs, float(self.l2))
         jobs = count_jobs(self.n_jobs)
-        chain, theta = chain_of(counts, labels, space, features.n_features, ladder, rare, self.counted, penalty, jobs)
+        chain, theta = chain_of(counts, labels, space, features.n_features, ladder, rare, self.counted, fitted, jobs)
         self._adopt(self._make(features, Tagging(labels), chain, theta, "sum"), counts)
 
     def _adopt(self, fitted: FittedModel, counts: Counts) -> None:

@@ -13,7 +13,7 @@ from chainfield.features.batch import Batch, Sparse
 from chainfield.objectives import Targets, objective_named
 from chainfield.parallel import one_blas_thread
 from chainfield.potentials import clamp_labels
-from chainfield.problem import Problem
+from chainfield.problem import Problem, Trainable
 from chainfield.scorers import Chain, Pairs, SparseLinear
 from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import one_per_label
@@ -21,6 +21,14 @@ from chainfield.trainers import LBFGS, begin, run
 
 from .forms import Forms
 from .table import tabulate
+
+TRAINER = LBFGS(max_iter=60, tol=1e-4)  # accuracy on unseen words has settled by then
+
+
+def minimised(problem: Trainable) -> Float:
+    """The parameters that minimise a problem of exponential functions."""
+    with one_blas_thread():
+        return run(TRAINER, problem, begin(TRAINER, problem, np.zeros(problem.n_parameters))).best
 
 
 def fit_exponential(
@@ -49,7 +57,5 @@ def fit_exponential(
     batch = Batch(np.arange(n + 1, dtype=np.int64), sparse=Sparse(indptr, indices, None, n_features + 1))
     targets = Targets(clamp_labels(space, label), samples.counts)
     problem = Problem(chain, objective_named("likelihood"), batch, targets, l2=l2, n_jobs=n_jobs)
-    trainer = LBFGS(max_iter=60, tol=1e-4)  # accuracy on unseen words has settled by then
-    with one_blas_thread():
-        theta = run(trainer, problem, begin(trainer, problem, np.zeros(problem.n_parameters))).best
+    theta = minimised(problem)
     return pairs_from_codes(codes, n_features, n_rows), theta[: len(codes)], theta[len(codes) :]

@@ -21,7 +21,7 @@ from chainfield.features.batch import Batch, Sparse
 from chainfield.fitted import Excluding
 from chainfield.potentials import How
 from chainfield.scorers.model_files import demand, register
-from chainfield.scorers.pair_weights import check_pairs, named_pairs, pair_shares
+from chainfield.scorers.pair_weights import check_pairs, gather, named_pairs, pair_shares, scatter
 from chainfield.scorers.pairs import Pairs
 from chainfield.scorers.scorer import Params, Pullback
 from chainfield.scorers.shares import Place, Share, Weight
@@ -216,21 +216,16 @@ class UnseenExponential(Unseen):
 
     def judge(self, params: Params, batch: Batch, at: Int) -> tuple[Float, Pullback]:
         """A linear model of the features, normalised at every position."""
-        from chainfield.kernels.train.linear import gather_pairs, scatter_pairs
-
         assert batch.sparse is not None
-        pairs, own = self.pairs, batch.sparse.take(at)
-        entries = (own.indptr, own.indices, own.weights())
-        layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
-        scores = np.tile(params["bias"], (len(at), 1))
-        gather_pairs(*entries, *layout, params["weight"], scores)
+        own, scores = batch.sparse.take(at), np.tile(params["bias"], (len(at), 1))
+        gather(self.pairs, own, params["weight"], scores)
         below = scores - scores.max(axis=1, keepdims=True)
         found = below - np.log(np.exp(below).sum(axis=1, keepdims=True))
 
         def pullback(d: Float, into: Params, scale: float) -> None:
             own_d = d - np.exp(found) * d.sum(axis=1, keepdims=True)
             into["bias"][...] += scale * own_d.sum(axis=0)
-            scatter_pairs(*entries, *layout, pairs.bits, np.ascontiguousarray(own_d), scale, into["weight"])
+            scatter(self.pairs, own, own_d, scale, into["weight"])
 
         return found, pullback
 

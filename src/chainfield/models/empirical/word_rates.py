@@ -16,10 +16,10 @@ Strengths of 0 give the paper's estimate. The kernel states the formulas (:mod:`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,23 +28,27 @@ from chainfield.features.batch import Batch
 from chainfield.fitted import Excluding, PathFinder
 from chainfield.potentials import How
 from chainfield.scorers.model_files import demand, register
-from chainfield.scorers.scorer import Params, Pullback
+from chainfield.scorers.relative import Relative, RelativePullback
+from chainfield.scorers.scorer import Params
 from chainfield.scorers.shares import Place, Share, Weight
 
-from .known_words import nothing_to_learn
 from .observations import check_entries, entry_shares, entry_starts, known_or_rare, observation_totals
 
 if TYPE_CHECKING:
     from chainfield.features.feature_map import FeatureMap
-    from chainfield.kernels.counting.rates import Rates
+    from chainfield.kernels.counting.rates import Beyond, Rates
     from chainfield.states import StateSpace
 
+StepPullback = Callable[[Float, Float, Params, Any], None]  # (d of steps (N, R, R), d of nodes, into, scale)
 
-@final
+
 @register
 @dataclass(frozen=True, eq=False)
-class WordRates(Excluding, PathFinder):
-    """score(t, (y, y')) = log φ of the step into position t. n entries (observation and row), P pairs of them."""
+class WordRates(Excluding, PathFinder, Relative):
+    """score(t, (y, y')) = log φ of the step into position t. n entries (observation and row), P pairs of them.
+
+    Subclasses say more of some steps than counts do: see :meth:`beyond`.
+    """
 
     observation: Int32  # (n,) sorted by observation, then by row
     row: Int32  # (n,)
@@ -127,29 +131,46 @@ class WordRates(Excluding, PathFinder):
             float(self.pair_strength),
         )
 
-    def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
+    def beyond(self, params: Params, batch: Batch, words: Int32, node: Float) -> tuple[Beyond, StepPullback]:
+        """What is said of steps beyond counts, given the node scores; and the way back, d of steps (N, R, R)."""
+        from chainfield.kernels.counting.rates import Beyond
+
+        nothing = np.empty((0, self.n_rows))
+        return Beyond(np.zeros(len(words), np.int32), nothing, nothing, nothing[None]), nothing_learnt
+
+    def beside(self, params: Params, batch: Batch, how: How, node: Float, scores: Float) -> RelativePullback:
         """Every step gets the rates of its two words."""
         from chainfield.kernels.counting.rates import fill_rates
 
-        words = self.words(batch)
+        words, r = self.words(batch), self.n_rows
+        beyond, way = self.beyond(params, batch, words, node)
         if not len(self.edge) and not scores.any():
-            fill_rates(self.rates, words, batch.offsets, scores.reshape(-1, self.n_rows, self.n_rows))
+            fill_rates(self.rates, beyond, words, batch.offsets, scores.reshape(-1, r, r))
         else:
-            full = np.zeros((batch.n_positions, self.n_rows, self.n_rows))
-            fill_rates(self.rates, words, batch.offsets, full)
-            flat = full.reshape(-1, self.n_rows**2)
+            full = np.zeros((batch.n_positions, r, r))
+            fill_rates(self.rates, beyond, words, batch.offsets, full)
+            flat = full.reshape(-1, r**2)
             scores += flat[:, self.edge] if len(self.edge) else flat
-        return nothing_to_learn
 
-    def best_rows(self, space: StateSpace, batch: Batch, node: Float) -> tuple[Int32, Float]:
+        def pullback(d: Float, d_node: Float, into: Params, scale: Any) -> None:
+            full = d
+            if len(self.edge):
+                full = np.zeros((len(d), r**2))
+                full[:, self.edge] = d
+            way(full.reshape(-1, r, r), d_node, into, scale)
+
+        return pullback
+
+    def best_rows(self, space: StateSpace, params: Params, batch: Batch, node: Float) -> tuple[Int32, Float]:
         """Viterbi over the labels that words may have."""
         from chainfield.kernels.counting.rates import best_labels
 
         allowed = np.zeros((self.n_rows, self.n_rows), np.bool_)
         allowed[space.src, space.dst] = True
         words, rows = self.words(batch), np.zeros(batch.n_positions, np.int32)
+        beyond, _ = self.beyond(params, batch, words, node)
         score = np.empty(batch.n_sequences)
-        best_labels(self.rates, allowed, space.start, space.end, words, batch.offsets, node, rows, score)
+        best_labels(self.rates, beyond, allowed, space.start, space.end, words, batch.offsets, node, rows, score)
         return rows, score
 
     @cached_property
@@ -202,6 +223,10 @@ class WordRates(Excluding, PathFinder):
         demand(whole or np.array_equal(self.edge, codes), "the edges of the rates")
         strengths = (self.label_strength, self.word_strength, self.pair_strength, self.min_count)
         demand(all(np.isfinite(s) and s >= 0 for s in strengths), "a strength")
+
+
+def nothing_learnt(d: Float, d_node: Float, into: Params, scale: Any) -> None:
+    """The way back to no parameters at all."""
 
 
 def _neighbours(entry: Any, row: Any, count: Float, n: int, n_rows: int) -> tuple[Any, Any, Float, Float]:
