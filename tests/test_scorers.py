@@ -14,6 +14,8 @@ from chainfield.fitted import Tagger
 from chainfield.fitted.names import feature_weights, transition_weights
 from chainfield.inference import viterbi
 from chainfield.inspection.explanation import explain
+from chainfield.models.empirical.half_rates import HalfRates
+from chainfield.models.empirical.joint_rates import JointRates
 from chainfield.models.empirical.known_words import Words
 from chainfield.models.empirical.unseen import UnseenAverage, UnseenExponential
 from chainfield.models.empirical.word_rates import WordRates
@@ -52,6 +54,7 @@ def whole(*numbers):
 
 
 ENTRIES = (whole(0, 1), whole(1, 0), np.array([2.0, 1.0]))
+STEPS = (whole(1, 0), whole(1), np.ones(1), whole(), 3, 2)
 SAMPLES = (whole(0, 1), whole(1, 0), whole(2), whole(0, 1), whole(1, 0), np.array([2.0, 1.0]))
 PAIRS = arrange(pairs_from_codes(np.array([0, 1, 3, 5, 6, 7, 12, 17]), 3, 6), 6)[0]
 OURS = {
@@ -67,7 +70,9 @@ OURS = {
     "Words": Words(*ENTRIES, 3, 2),
     "UnseenAverage": UnseenAverage(*SAMPLES, 3, 2, counted="tokens"),
     "UnseenExponential": UnseenExponential(*SAMPLES, 3, 2, pairs=all_pairs(3, 2)),
-    "WordRates": WordRates(*ENTRIES, whole(1, 0), whole(1), np.ones(1), whole(), 3, 2),
+    "WordRates": WordRates(*ENTRIES, *STEPS),
+    "JointRates": JointRates(*ENTRIES, *STEPS, left=all_pairs(3, 2), right=all_pairs(3, 2)),
+    "HalfRates": HalfRates(*ENTRIES, *STEPS, left=all_pairs(3, 2), right=all_pairs(3, 2), power=0.5),
 }
 
 

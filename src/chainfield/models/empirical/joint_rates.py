@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
@@ -20,6 +20,10 @@ from chainfield.scorers.scorer import Params
 
 from .sided_rates import SidedRates, less, steps_of
 from .word_rates import StepPullback
+
+if TYPE_CHECKING:
+    from chainfield.features.feature_map import FeatureMap
+    from chainfield.states import StateSpace
 
 
 @final
@@ -46,6 +50,10 @@ class JointRates(SidedRates):
         place = np.minimum(np.searchsorted(self.met, code), max(len(self.met) - 1, 0))
         known = (before >= 0) & (behind >= 0)
         return steps[~(known & (self.met[place] == code))] if len(self.met) else steps
+
+    def check(self, space: StateSpace, features: FeatureMap) -> None:
+        """As all rates with weights of features."""
+        super().check(space, features)
 
     def beyond(self, params: Params, batch: Batch, words: Int32, node: Float) -> tuple[Any, StepPullback]:
         """log v less both nodes takes the place of the rates."""
