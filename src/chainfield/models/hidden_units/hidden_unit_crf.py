@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, final
@@ -9,7 +10,8 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.errors import ConfigError, SettingError
+from chainfield.errors import ConfigError, DataWarning, SettingError
+from chainfield.features.batch import Batch
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Tagger, herd_of
 from chainfield.inspection.units import UnitPortrait, portraits, unit_posteriors, units_of
@@ -27,6 +29,7 @@ from chainfield.models.groups import (
 from chainfield.models.inputs import split_sequences
 from chainfield.models.kinds import seed_of
 from chainfield.models.trainers import named_trainer, trainer_name
+from chainfield.objectives import Objective
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.problem import Problem
@@ -37,7 +40,7 @@ from chainfield.trainers import SGD, Trainer
 
 from .herding import Herding
 from .pretraining import PRETRAININGS, pretrain
-from .steps import PACE, UNIT_PACE, check_scales, mean_square_norm, scale_of, steps_of
+from .steps import PACE, UNIT_PACE, Steps, Wishes, check_scales, mean_square_norm, scale_of, steps_of
 
 BATCH_L2 = 0.05
 PASSES, BURN_IN = 30, 10
@@ -55,6 +58,23 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
         "for online trainers. Numbers that differ much from position to position bear 4 to 8, centred black and white "
         "pictures want 0.5 to 1.",
         above=True,
+    )
+    unit_pace: float = number(
+        UNIT_PACE,
+        "Step of the weights from units to labels, and of all biases, relative to that of the transitions, for online "
+        "trainers.",
+        above=True,
+    )
+    input_start: float | None = number(
+        None,
+        "How far the inputs of units lie apart at the start, as a deviation: in steps of the transitions for the max "
+        "objectives, as it is for the others. None: 1 and 0.3.",
+        above=True,
+    )
+    output_start: float | None = number(
+        None,
+        "Deviation of the weights from units to labels at the start, likewise. None: 0.1. With many sparse features, "
+        "10 steps may be better for the perceptron.",
     )
     pretraining: str | None = choice(
         None,
@@ -117,10 +137,18 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
                 f'margin has no effect with objective="{self.objective}"; it belongs to "large_margin" and '
                 '"softmax_margin".'
             )
-        if self.input_pace != PACE and self.trainer in BATCH_TRAINERS and self.pretraining != "frames":
-            raise SettingError(
-                f'input_pace has no effect with trainer="{self.trainer}"; it belongs to online trainers.'
-            )
+        paces = {"input_pace": PACE, "unit_pace": UNIT_PACE}
+        for name, usual in paces.items():
+            if getattr(self, name) != usual and self.trainer in BATCH_TRAINERS and self.pretraining != "frames":
+                raise SettingError(
+                    f'{name} has no effect with trainer="{self.trainer}"; it belongs to online trainers.'
+                )
+        if self.decoder == "summed" and self._objective().how == "max":
+            self._warn_of_sums()
+
+    def _steps(self, batch: Batch, objective: Objective) -> Steps:
+        wishes = Wishes(self.learning_rate, self.input_start, self.output_start)
+        return steps_of(batch, objective, self.hidden_units, self.margin, wishes)
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         return ordered_space(one_per_label(len(labels)), rules, self.order)
@@ -131,16 +159,16 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
         norm = mean_square_norm(material)
         if dense:
             check_scales(material)
-        steps = steps_of(batch, self._objective(), self.hidden_units, self.margin, self.learning_rate)
+        steps = self._steps(batch, self._objective())
         units = HiddenUnits(
             features.n_columns if dense else features.n_features,
             int(self.hidden_units),
             space.n_rows,
             "dense" if dense else "sparse",
             input_pace=self.input_pace / norm,
-            unit_pace=UNIT_PACE,
-            output_pace=UNIT_PACE,
-            row_pace=UNIT_PACE,
+            unit_pace=self.unit_pace,
+            output_pace=self.unit_pace,
+            row_pace=self.unit_pace,
             input_scale=steps.input_scale / float(np.sqrt(norm)),
             output_scale=steps.output_scale,
         )
@@ -159,7 +187,7 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
 
     def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
         objective, name = problem.objective, trainer_name(self, problem.objective, partial)
-        steps = steps_of(problem.batch, objective, self.hidden_units, self.margin, self.learning_rate)
+        steps = self._steps(problem.batch, objective)
         if name == "herding":
             passes = (1 if partial else PASSES) if self.max_iter is None else int(self.max_iter)
             burn_in = min(BURN_IN, passes // 3) if self.average_from is None else int(self.average_from)
@@ -183,7 +211,18 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
         return {"how": how, "decoder": "posterior" if self.decoder == "posterior" else "viterbi"}
 
     def _prediction_settings(self) -> dict[str, Any]:
-        return super()._prediction_settings() | self._decoding()
+        found = self._decoding()
+        if self._objective().how == "max" and found["how"] == "sum" and self.fitted_.how == "max":
+            self._warn_of_sums()
+        return super()._prediction_settings() | found
+
+    def _warn_of_sums(self) -> None:
+        warnings.warn(
+            f'decoder="summed" sums units out by scores that objective="{self.objective}" never gave a scale; '
+            'predictions may be much worse. Use decoder="auto", or train by likelihood or softmax_margin.',
+            DataWarning,
+            stacklevel=4,
+        )
 
     def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Tagger:
         first = theta[: chain.n_parameters]

@@ -47,16 +47,25 @@ class Steps:
     output_scale: float
 
 
-def steps_of(
-    batch: Batch, objective: Objective, hidden_units: int, margin: float, learning_rate: float | None
-) -> Steps:
-    """The steps and the start for such data, unless the user gives the step."""
-    if objective.smooth:
-        rate = SUM_STEP * shorter(batch, SUM_POWER) if learning_rate is None else learning_rate
-        return Steps(rate, SUM_INPUT, SUM_OUTPUT)
-    rate = STEP * scale_of(objective, margin) * float(np.sqrt(UNITS / hidden_units))
-    rate = rate * shorter(batch, MAX_POWER) if learning_rate is None else learning_rate
-    return Steps(rate, START_INPUT * rate, START_OUTPUT * rate)
+@final
+@dataclass(frozen=True)
+class Wishes:
+    """What a user asks for: the step, and the start in steps (for sums: as it is). None: by the data."""
+
+    rate: float | None
+    input_start: float | None
+    output_start: float | None
+
+
+def steps_of(batch: Batch, objective: Objective, hidden_units: int, margin: float, wishes: Wishes) -> Steps:
+    """The steps and the start for such data, unless the user gives them."""
+    smooth = objective.smooth
+    rate = SUM_STEP if smooth else STEP * scale_of(objective, margin) * float(np.sqrt(UNITS / hidden_units))
+    rate = rate * shorter(batch, SUM_POWER if smooth else MAX_POWER) if wishes.rate is None else wishes.rate
+    usual = (SUM_INPUT, SUM_OUTPUT) if smooth else (START_INPUT, START_OUTPUT)
+    asked = (wishes.input_start, wishes.output_start)
+    unit = 1.0 if smooth else rate
+    return Steps(rate, *(unit * (own if wish is None else wish) for own, wish in zip(usual, asked, strict=True)))
 
 
 def scale_of(objective: Objective, margin: float) -> float:
