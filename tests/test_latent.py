@@ -12,6 +12,7 @@ import chainfield
 from chainfield import LatentCRF, LinearCRF
 from chainfield.errors import ConfigError
 from chainfield.fitted.names import StateName
+from chainfield.fitted.scoring import Scoring
 from chainfield.inference import best_paths
 from chainfield.memory import demand_memory
 from chainfield.models.compose import Material, linear_emissions, number_features
@@ -103,14 +104,14 @@ def test_shared_weights_are_another_way_to_write_the_same_scores():
     shared = LatentCRF(n_states=2, share_labels=True, **FAST).fit(X, Y)
     features, space = shared.tagger_.features, shared.tagger_.chain.space
     batch = features.encode(X)
-    expected = shared.tagger_.chain.nodes(shared.tagger_.params, batch, "sum")
+    expected = shared.tagger_.scoring.nodes(batch)
     clamp = shared.tagger_.task.clamp(space, Y, batch.offsets)
     material = Material(features, batch, clamp, tuple(shared.classes_), shared.fitted_)
     material = number_features(material, space, all_features=False)
     alone = Chain(space, tuple(linear_emissions(material, space, boundary=True)), ())
     theta = np.zeros(alone.n_parameters)
     carry_over(shared.fitted_, alone, material.origin(space), theta)
-    np.testing.assert_allclose(alone.nodes(alone.views(theta), material.batch, "sum"), expected, **CLOSE)
+    np.testing.assert_allclose(Scoring(alone, alone.views(theta), "sum").nodes(material.batch), expected, **CLOSE)
 
 
 @pytest.mark.parametrize("share", [True, False])

@@ -6,6 +6,7 @@ import itertools
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -556,10 +557,12 @@ def test_explanations_and_confidence_where_posterior_decoding_breaks_the_rules()
     model = LinearCRF(scheme="bio", decoder="posterior", **FAST).fit(X, Y)
     # O wins first and I second, but I cannot follow O.
     odds = {("O", "O"): 0.3, ("O", "B-LOC"): 0.25, ("B-LOC", "O"): 0.05, ("B-LOC", "I-LOC"): 0.4}
-    model.tagger_.theta[:] = 0.0
     (transition,) = model.tagger_.chain.transitions
+    theta = np.zeros_like(model.tagger_.theta)
+    weight = model.tagger_.chain.views(theta)["transition.weight"]
     for e, name in enumerate(model.transition_weights_):
-        model.tagger_.params["transition.weight"][transition.tie[e]] = math.log(odds.get(name, 1e-9))
+        weight[transition.tie[e]] = math.log(odds.get(name, 1e-9))
+    model.fitted_ = replace(model.tagger_, theta=theta)
     (sure,) = model.predict_confidence([X[0][:1] * 2])
     assert sure.labels == ["O", "I-LOC"]
     assert sure.sequence == 0.0
@@ -650,10 +653,11 @@ def test_a_scheme_holds_in_prediction(order):
     strange = [[{"word": WORDS[i], "before": WORDS[j]} for i, j in rng.integers(10, size=(8, 2))] for _ in range(100)]
     free, model = (LinearCRF(order=order, scheme=s, **FAST).fit(X, Y) for s in (None, "bio"))
     for tempted in (free, model):  # only the features count, and they know no rules
-        tempted.tagger_.params["features.weight"][...] = rng.normal(
-            size=tempted.tagger_.chain.shapes["features.weight"]
-        )
-        tempted.tagger_.params["transition.weight"][...] = 0.0
+        theta = tempted.tagger_.theta.copy()
+        weights = tempted.tagger_.chain.views(theta)
+        weights["features.weight"][...] = rng.normal(size=weights["features.weight"].shape)
+        weights["transition.weight"][...] = 0.0
+        tempted.fitted_ = replace(tempted.tagger_, theta=theta)
     assert not all(legal(s) for s in free.predict(strange))
     assert all(legal(s) for s in model.predict(strange))
     assert all(legal(s) for several in model.predict_n_best(strange[:20], n=5) for s, _ in several)

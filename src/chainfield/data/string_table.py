@@ -115,14 +115,17 @@ class StringTable:
         """The number of each piece, -1 for unknown texts."""
         from chainfield.kernels.text.strings import look_up
 
-        numbers = np.empty(len(pieces), np.int32)
+        buffer, starts, ends, known = pieces.buffer, pieces.starts, pieces.ends, (self._slots, self._pool, self._first)
+        numbers = np.empty(len(starts), np.int32)
+        if len(numbers) <= CHUNK:
+            look_up(buffer, starts, ends, *known, numbers)
+            return numbers
 
-        def part(bounds: slice) -> None:
-            ends, out = pieces.ends[bounds], numbers[bounds]
-            look_up(pieces.buffer, pieces.starts[bounds], ends, self._slots, self._pool, self._first, out)
+        def part(lo: int) -> None:
+            bounds = slice(lo, lo + CHUNK)
+            look_up(buffer, starts[bounds], ends[bounds], *known, numbers[bounds])
 
-        parts = [slice(lo, lo + CHUNK) for lo in range(0, len(pieces), CHUNK)]
-        for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
+        for _ in ordered_map(part, range(0, len(numbers), CHUNK), n_jobs):
             pass
         return numbers
 

@@ -87,6 +87,8 @@ class Batch:
 
     def window(self, lo: int, hi: int) -> Batch:
         """Sequences lo to hi, without copying."""
+        if lo == 0 and hi == self.n_sequences:
+            return self
         a, b = int(self.offsets[lo]), int(self.offsets[hi])
         return Batch(
             offsets=self.offsets[lo : hi + 1] - a,

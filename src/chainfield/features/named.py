@@ -54,7 +54,7 @@ class NamedFeatures(FeatureMap):
         """Unknown names have the number -1."""
 
         def look_up(part: Flat) -> Batch:
-            return part.numbered(self._number[self._table.find(part.names)], self.n_features)
+            return part.numbered(self._number.take(self._table.find(part.names)), self.n_features)
 
         # Python's objects are read by this thread; the others look up what it has read.
         parts = ordered_map(look_up, flatten(sequences), n_jobs if len(sequences) > FEW else 1)

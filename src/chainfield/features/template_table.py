@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -48,7 +47,7 @@ class KeyTable:
         self.texts = texts
         self.n_features = 0
         self._keys = np.empty((0, 1 + program.arity), np.int32)
-        self._number = np.empty(0, np.int32)  # a key's feature; keys whose strings are equal have the same
+        self._assign(np.empty(0, np.int32))
         self._hash = np.zeros((2, 2), np.uint64)
         self._bits = 0  # of a text in a key's code, if all of a key fits into 64 bits
         self._tables: list[Int32] = [np.empty(0, np.int32) for _ in program.views]
@@ -85,10 +84,10 @@ class KeyTable:
         fits = int(self.program.form.max(initial=0)).bit_length() + bits * self.program.arity <= 64
         self._bits = bits if fits else 0
 
-    @property
-    def _plain(self) -> bool:
-        """Whether a key's number is that of its feature."""
-        return np.array_equal(self._number, np.arange(len(self._number)))
+    def _assign(self, number: Int32) -> None:
+        """Give every key its feature; keys whose strings are equal have the same."""
+        self._number = number
+        self._plain = np.array_equal(number, np.arange(len(number)))  # a key's number is that of its feature
 
     def learn(self, numbers: Int32, offsets: Int, min_count: int, *, first: bool) -> Int32:
         """Feature numbers (N, T); new keys become features if they are frequent enough."""
@@ -127,33 +126,33 @@ class KeyTable:
         """
         offsets = rows.offsets
         program = self.program
+        if not program.templates:
+            return np.empty((numbers.shape[1], 0), np.int32)
         extra = np.empty((len(program.views), max(map(len, fresh), default=0)), np.int32)
         get, separators = self.texts.number.get, self._separators
         for v, view in enumerate(program.views):
-            for i, text in enumerate(view.texts(fresh[view.column])):
+            new = fresh[view.column]
+            for i, text in enumerate(view.texts(new) if new else ()):
                 if text is None:
                     extra[v, i] = ABSENT
                 else:
                     extra[v, i] = get(text, UNKNOWN if separators.isdisjoint(text) else UNKNOWN_FLAGGED)
         out = np.empty((numbers.shape[1], len(program.form)), np.int32)
-        if program.templates:
-            cuts = np.searchsorted(offsets, np.arange(0, int(offsets[-1]) + CHUNK, CHUNK)).tolist()
-            cuts[-1] = len(offsets) - 1
 
-            def part(bounds: tuple[int, int]) -> int:
-                return self._run(numbers, offsets, *bounds, extra, len(self._keys), False, first, out)
+        def part(bounds: tuple[int, int]) -> int:
+            return self._run(numbers, offsets, *bounds, extra, len(self._keys), False, first, out)
 
-            parts = [bounds for bounds in pairwise(cuts) if bounds[1] > bounds[0]]
-            for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
-                pass
-        careful = np.argwhere(out == UNKNOWN_FLAGGED) if self._separators or self._careful.any() else ()
+        parts = list(rows.ragged.blocks(CHUNK))
+        for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
+            pass
+        careful = out == UNKNOWN_FLAGGED
         if len(self._number) == 0:
             features = np.full_like(out, -1)
         elif self._plain:
             features = np.maximum(out, -1)
         else:
             features = np.where(out >= 0, self._number[out], -1)
-        for at, i in careful:
+        for at, i in np.argwhere(careful) if careful.any() else ():
             s = int(np.searchsorted(offsets, at, side="right")) - 1
             string = program.templates[i].expand(rows[s], int(at) - int(offsets[s]), program.dialect)
             features[at, i] = -1 if string is None else self._strings.get(string, -1)
@@ -193,7 +192,8 @@ class KeyTable:
         self.n_features += int(np.count_nonzero(fresh))
         self._strings = {s: int(number[k]) for k, s in zip(careful.tolist(), strings, strict=True) if number[k] >= 0}
         keep = number >= 0
-        self._keys, self._number = keys[keep].copy(), number[keep]
+        self._keys = keys[keep].copy()
+        self._assign(number[keep])
         self._rehash(len(self._keys), 2 * len(self._keys) + 2)
         if np.array_equal(number, np.arange(len(number))):
             return out
@@ -203,7 +203,8 @@ class KeyTable:
         """Give every feature a new number, and order the keys by it."""
         renumbered = numbers[self._number]
         order = np.argsort(renumbered, kind="stable")
-        self._keys, self._number = self._keys[order].copy(), renumbered[order]
+        self._keys = self._keys[order].copy()
+        self._assign(renumbered[order])
         self._strings = {string: int(numbers[f]) for string, f in self._strings.items()}
         self._rehash(len(self._keys), 2 * len(self._keys) + 2)
 
@@ -257,7 +258,7 @@ class KeyTable:
         if not fits:
             raise ValueError("the tables of template features do not fit together")
         self._keys = np.ascontiguousarray(arrays["keys"])
-        self._number = number
+        self._assign(number)
         self._pads = np.ascontiguousarray(pads)
         cuts = np.cumsum(sizes)[:-1]
         self._tables = np.split(arrays["tables"], cuts) if self.program.views else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -20,13 +20,14 @@ from chainfield.scorers import Chain, Scorer
 from chainfield.tasks import Task
 
 from .excluding import relaxed_chain
+from .scoring import Scoring
 
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, eq=False)
 class FittedModel:
-    """What all tasks share. Safe to share between threads: nothing in it changes.
+    """What all tasks share. Safe to share between threads: nothing in it changes, and ``theta`` is read-only.
 
     ``how``: whether scorers sum over what hides inside a position, or maximise.
     """
@@ -38,6 +39,15 @@ class FittedModel:
     how: How = "sum"
     n_jobs: int = field(default=1, compare=False)
 
+    def __post_init__(self) -> None:
+        theta = self.theta.view()
+        theta.flags.writeable = False  # much is worked out from it once
+        object.__setattr__(self, "theta", theta)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Nothing that follows from the fields."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     @cached_property
     def params(self) -> dict[str, Float]:
         """The parameters by name."""
@@ -45,7 +55,12 @@ class FittedModel:
 
     def own(self, scorer: Scorer) -> dict[str, Float]:
         """The parameters of one scorer, by their own names."""
-        return {name: self.params[f"{scorer.name}.{name}"] for name in scorer.shapes()}
+        return self.chain.own(self.params, scorer)
+
+    @cached_property
+    def scoring(self) -> Scoring:
+        """The chain with its parameters, ready to score."""
+        return Scoring(self.chain, self.params, self.how)
 
     @cached_property
     def feature_names(self) -> Sequence[str]:
@@ -66,7 +81,7 @@ class FittedModel:
 
         A chain may exclude labels by itself. Where it leaves a sequence without a path, it is relaxed there.
         """
-        found = self.chain.potentials(self.params, batch, self.how)[0]
+        found = self.scoring.potentials(batch)
         found = found if clamp is None else clamp.apply(found)
         relaxed = self._relaxed
         if relaxed is None:
@@ -74,7 +89,7 @@ class FittedModel:
         lost = np.flatnonzero(best_paths(self.chain.space, found).score == -np.inf)
         for s in lost.tolist():
             at = batch.ragged.slice_of(s, s + 1)
-            softer = relaxed.potentials(self.params, batch.window(s, s + 1), self.how)[0]
+            softer = relaxed.potentials(batch.window(s, s + 1))
             softer = softer if clamp is None else clamp[at].apply(softer)
             found.node[at] = softer.node
             if not found.shared:
@@ -82,8 +97,9 @@ class FittedModel:
         return found
 
     @cached_property
-    def _relaxed(self) -> Chain | None:
-        return relaxed_chain(self.chain)
+    def _relaxed(self) -> Scoring | None:
+        chain = relaxed_chain(self.chain)
+        return None if chain is None else Scoring(chain, self.params, self.how)
 
     def log_likelihood(self, sequences: Sequence[Any], targets: Sequence[Any]) -> Float:
         """(S,) log-probabilities of what (possibly partial) targets say; -inf where they break the rules."""

@@ -14,12 +14,12 @@ from chainfield.features.batch import Batch
 from chainfield.inference.viterbi import viterbi
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp
-from chainfield.scorers import Scorer
+from chainfield.scorers import Chain, Scorer
 from chainfield.scorers.scorer import Params
 from chainfield.states import StateSpace
 
 if TYPE_CHECKING:
-    from .model import FittedModel
+    from .tagger import Tagger
 
 BLOCK = 1 << 22  # bytes of node scores at a time
 
@@ -35,11 +35,18 @@ class PathFinder(Scorer):
         """
 
 
-def found_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None = None) -> Int32 | None:
-    """(N,) the labels of the best paths, as Viterbi finds them; None if the chain has no path finder."""
-    chain, space = model.chain, model.chain.space
+def finder_of(chain: Chain) -> PathFinder | None:
+    """The path finder of a chain, if it has one that decides alone."""
     finder = chain.transitions[0] if len(chain.transitions) == 1 else None
-    if not isinstance(finder, PathFinder) or space.n_states != space.n_rows:
+    if not isinstance(finder, PathFinder) or chain.space.n_states != chain.space.n_rows:
+        return None
+    return finder
+
+
+def found_labels(model: Tagger, batch: Batch, given: Sequence[Any] | None = None) -> Int32 | None:
+    """(N,) the labels of the best paths, as Viterbi finds them; None if the chain has no path finder."""
+    finder, space = model.finder, model.chain.space
+    if finder is None:
         return None
     clamp = None if given is None else model.task.clamp(space, given, batch.offsets)
 
@@ -47,7 +54,7 @@ def found_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None =
         lo, hi = bounds
         window = batch.window(lo, hi)
         part = None if clamp is None else clamp[batch.ragged.slice_of(lo, hi)]
-        node = chain.nodes(model.params, window, model.how)
+        node = model.scoring.nodes(window)
         if part is not None:
             node = np.where(part.table[part.index], node, -np.inf)
         rows, score = finder.best_rows(space, model.own(finder), window, node)
@@ -62,7 +69,7 @@ def found_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None =
     return np.concatenate(found or [np.empty(0, np.int32)])
 
 
-def _relaxed(model: FittedModel, batch: Batch, clamp: Clamp | None, number: int) -> Int32:
+def _relaxed(model: Tagger, batch: Batch, clamp: Clamp | None, number: int) -> Int32:
     """The best rows of one sequence that has no path as it is."""
     try:
         return model.chain.space.row_of[viterbi(model.chain.space, model.potentials(batch, clamp)).states]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -18,7 +19,7 @@ from chainfield.potentials import Potentials
 from chainfield.tasks import Tagging
 
 from .model import FittedModel, cut
-from .path_finder import found_labels
+from .path_finder import PathFinder, finder_of, found_labels
 
 PART = 128  # sequences that a thread takes at the least
 PARTS = 4  # how many times each thread comes back for more
@@ -30,6 +31,11 @@ class Tagger(FittedModel):
 
     task: Tagging
     decoder: str = "viterbi"
+
+    @cached_property
+    def finder(self) -> PathFinder | None:
+        """A transition that finds the best path by itself."""
+        return finder_of(self.chain)
 
     def predict(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[list[Any]]:
         """The best labels; ``given`` fixes some of them (None elsewhere, a set for "one of these")."""
@@ -52,7 +58,7 @@ class Tagger(FittedModel):
         if found is not None:
             return found
         parts = self.map(lambda p: decoder(self.chain.space, p), batch, given)
-        return np.concatenate(parts or [np.empty(0, np.int32)])
+        return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty(0, np.int32)])
 
     def marginals(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
         """Posterior probabilities of labels, one (length, L) array per sequence."""

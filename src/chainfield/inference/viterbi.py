@@ -25,13 +25,19 @@ class Paths:
 
 def viterbi(space: StateSpace, potentials: Potentials) -> Paths:
     """The best path of every sequence; ties go to the state with the lowest number."""
-    paths = best_paths(space, potentials)
+    paths = _maximised(space, potentials)
     check_values(paths.score)
     return paths
 
 
 def best_paths(space: StateSpace, potentials: Potentials) -> Paths:
     """The same; a sequence without a path has a score of -inf and states that mean nothing."""
+    paths = _maximised(space, potentials)
+    check_values(paths.score, strict=False)
+    return paths
+
+
+def _maximised(space: StateSpace, potentials: Potentials) -> Paths:
     check_scores(potentials)
     n = len(potentials.node)
     paths = Paths(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(potentials.n_sequences))
@@ -44,7 +50,6 @@ def best_paths(space: StateSpace, potentials: Potentials) -> Paths:
         paths.edges,
         paths.score,
     )
-    check_values(paths.score, strict=False)
     return paths
 
 

@@ -147,7 +147,7 @@ def _edge_parts(tagger: Tagger, batch: Batch, edges: Int, path: list[Any]) -> li
     """What the step into every position contributes: all scores of transitions together, and features on them."""
     parts: list[list[Contribution]] = [[] for _ in range(batch.n_positions)]
     moves = np.where(edges >= 0, 0.0, -np.inf)
-    node = tagger.chain.nodes(tagger.params, batch, tagger.how) if tagger.chain.relative else np.empty((0, 0))
+    node = tagger.scoring.nodes(batch) if tagger.chain.relative else np.empty((0, 0))
     for scorer in tagger.chain.transitions:
         scores = np.zeros((batch.n_positions if scorer.per_position else 1, tagger.chain.space.n_edges))
         tagger.chain.score_edges(scorer, tagger.params, batch, tagger.how, node, scores)

@@ -80,10 +80,11 @@ class SequenceModel(Grouped, ABC):
     def _fitted(self) -> FittedModel:
         if not hasattr(self, "fitted_"):
             raise not_trained(self)
-        wanted = self._prediction_settings()
-        if any(getattr(self.fitted_, name) != value for name, value in wanted.items()):
-            self.fitted_ = replace(self.fitted_, **wanted)
-        return self.fitted_
+        fitted = self.fitted_
+        changed = {name: v for name, v in self._prediction_settings().items() if getattr(fitted, name) != v}
+        if changed:
+            self.fitted_ = fitted = replace(fitted, **changed)
+        return fitted
 
     # ---- inspection ----------------------------------------------------------------------------------------------
 

@@ -60,6 +60,10 @@ class ClassifyingModel(SequenceModel):
         model = self._classifier()
         return self.classes_[model.labels(model.encode(split_sequences(X, lengths)))]
 
+    def classify(self, x: Any) -> Any:
+        """The best label of one sequence: ``predict([x])[0]``."""
+        return self._classifier().predict(split_sequences([x], None))[0]
+
     def decision_function(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """(sequences, labels) how far the score of a label lies above the best of the others: only the predicted one
         lies above 0. With two labels, (sequences,): how far the second lies above the first.

@@ -75,6 +75,11 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
         fixed = None if given is None else split_sequences(given, lengths, "given")
         return LabelLists(self._tagger().predict(split_sequences(X, lengths), fixed))
 
+    def tag(self, x: Any, given: Any = None) -> list[Any]:
+        """The best labels of one sequence: ``predict([x])[0]``."""
+        fixed = None if given is None else split_sequences([given], None, "given")
+        return self._tagger().predict(split_sequences([x], None), fixed)[0]
+
     def predict_marginals(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[Float]:
         """Label probabilities: a (length, labels) array a sequence, columns in the order of ``classes_``."""
         fixed = None if given is None else split_sequences(given, lengths, "given")

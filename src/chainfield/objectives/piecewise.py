@@ -55,7 +55,7 @@ class Piecewise(Objective):
 def add_pieces(space: StateSpace, potentials: Potentials, weight: Float, into: Potentials, known: str) -> Float:
     """Add weight[s] × the posteriors of all pieces to ``into``; return sums of log Z_t (S,)."""
     node, edge, ragged = potentials.node, potentials.edge, potentials.ragged
-    first, last = ragged.firsts, ragged.lasts
+    first, last = ragged.ends()
     arriving = log_sums(edge, space.dst, space.n_states)  # (1 | N, K)
     scores = node[:, space.row_of] + arriving
     scores[first] = np.where(space.start, node[first][:, space.row_of], -np.inf)

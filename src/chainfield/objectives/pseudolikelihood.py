@@ -58,7 +58,8 @@ def _by_neighbours(space: StateSpace, potentials: Potentials, path: Paths, weigh
         return 0.0
     ragged, states = potentials.ragged, path.states
     first, last = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
-    first[ragged.firsts], last[ragged.lasts] = True, True
+    firsts, lasts = ragged.ends()
+    first[firsts], last[lasts] = True, True
     inner = np.flatnonzero(~first)  # positions with a step into them
     into_edges, from_edges = edge_of[states[inner - 1]], edge_of[:, states[inner]].T  # (steps, K) each
     row = np.zeros(len(inner), np.int64) if potentials.shared else inner

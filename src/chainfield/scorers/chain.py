@@ -135,14 +135,21 @@ class Chain:
     @cached_property
     def per_position(self) -> bool:
         """Whether every position has its own edge scores."""
-        return self.normalised or any(t.per_position for t in self.transitions)
+        return self.normalised or self.own_edges
 
-    def nodes(self, params: Parameters, batch: Batch, how: How) -> Float:
-        """(N, R) node scores alone."""
-        node = np.zeros((batch.n_positions, self.space.n_rows))
-        for scorer in self.emissions:
-            scorer.forward(_own(params, scorer), batch, how, node)
-        return node
+    @cached_property
+    def own_edges(self) -> bool:
+        """Whether some transition gives every position its own edge scores."""
+        return any(t.per_position for t in self.transitions)
+
+    @cached_property
+    def _names(self) -> dict[str, list[tuple[str, str]]]:
+        """Of each scorer, its parameters by their own names and by those of the chain."""
+        return {s.name: [(name, f"{s.name}.{name}") for name in s.shapes()] for s in self.scorers}
+
+    def own(self, params: Parameters, scorer: Scorer) -> dict[str, Float]:
+        """The parameters of one scorer, by their own names."""
+        return {name: params[full] for name, full in self._names[scorer.name]}
 
     def potentials(self, params: Parameters, batch: Batch, how: How) -> tuple[Potentials, Pullback]:
         """Scores of a batch and the way back: pullback(d_potentials, into, scale, paced).
@@ -151,9 +158,8 @@ class Chain:
         """
         n = batch.n_positions
         node = np.zeros((n, self.space.n_rows))
-        own_edges = any(t.per_position for t in self.transitions)
-        edge = np.zeros((n if own_edges else 1, self.space.n_edges))
-        from_nodes = [(s, s.forward(_own(params, s), batch, how, node)) for s in self.emissions]
+        edge = np.zeros((n if self.own_edges else 1, self.space.n_edges))
+        from_nodes = [(s, s.forward(self.own(params, s), batch, how, node)) for s in self.emissions]
         from_edges = [(s, self.score_edges(s, params, batch, how, node, edge)) for s in self.transitions]
 
         def pullback(d: Potentials, into: Parameters, scale: float, paced: bool = False) -> None:
@@ -163,9 +169,9 @@ class Chain:
 
             d_node = d.node.copy() if self.relative else d.node
             for scorer, way in from_edges:
-                way(d.edge, d_node, _own(into, scorer), own(scorer))
+                way(d.edge, d_node, self.own(into, scorer), own(scorer))
             for scorer, back in from_nodes:
-                back(d_node, _own(into, scorer), own(scorer))
+                back(d_node, self.own(into, scorer), own(scorer))
 
         raw = Potentials(node, edge, batch.offsets)
         if not self.normalised:
@@ -178,8 +184,8 @@ class Chain:
     ) -> RelativePullback:
         """Add the scores of one of the transitions to ``edge``, beside all node scores."""
         if isinstance(scorer, Relative):
-            return scorer.beside(_own(params, scorer), batch, how, node, edge)
-        way = scorer.forward(_own(params, scorer), batch, how, edge)
+            return scorer.beside(self.own(params, scorer), batch, how, node, edge)
+        way = scorer.forward(self.own(params, scorer), batch, how, edge)
         return lambda d, d_node, into, scale: way(d, into, scale)
 
     @cached_property
@@ -189,13 +195,12 @@ class Chain:
 
     def blocks(self, ragged: Ragged, lo: int = 0, hi: int | None = None) -> Iterator[tuple[int, int]]:
         """Cut sequences lo:hi into runs whose potentials fit into the cache."""
+        return ragged.blocks(self.block_positions, lo, hi)
+
+    @cached_property
+    def block_positions(self) -> int:
+        """How many positions have potentials that fit into the cache."""
         row_bytes = 8 * (self.space.n_rows + (self.space.n_edges if self.per_position else 0))
         row_bytes += 8 * sum(scorer.width() for scorer in self.scorers)
         limit = max(1, BLOCK_BYTES // row_bytes)
-        if self.space.n_states >= MANY_STATES and not self.per_position:
-            limit = max(limit, MANY_POSITIONS)
-        return ragged.blocks(limit, lo, hi)
-
-
-def _own(params: Parameters, scorer: Scorer) -> dict[str, Float]:
-    return {name: params[f"{scorer.name}.{name}"] for name in scorer.shapes()}
+        return max(limit, MANY_POSITIONS) if self.space.n_states >= MANY_STATES and not self.per_position else limit

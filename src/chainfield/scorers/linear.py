@@ -225,8 +225,7 @@ class Boundary(Scorer):
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """Only the first and last positions are touched."""
-        ragged = batch.ragged
-        first, last = ragged.firsts, ragged.lasts
+        first, last = batch.ragged.ends()
         scores[first] += params["start"]
         scores[last] += params["end"]
 
@@ -256,7 +255,7 @@ class Boundary(Scorer):
     ) -> list[list[Share]]:
         """One share at the first position, one at the last."""
         found: list[list[Share]] = [[] for _ in range(batch.n_positions)]
-        for end, at in (("start", batch.ragged.firsts), ("end", batch.ragged.lasts)):
+        for end, at in zip(("start", "end"), batch.ragged.ends(), strict=True):
             for t in at.tolist():
                 found[t].append(Share(f"{end} of the sequence", 1.0, tuple(params[end][columns[t]].tolist())))
         return found

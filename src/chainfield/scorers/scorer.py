@@ -42,7 +42,7 @@ class Scorer(ABC):
 
     #: Distinguishes the parameters of the scorers of one chain; short, unique in a chain.
     name: str
-    #: For transitions: whether every position needs its own edge scores.
+    #: For transitions: whether every position needs its own edge scores. If not, they depend on the parameters alone.
     per_position: bool = False
     #: Whether scores are linear in the parameters: some trainers need that.
     linear: bool = False

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32, Ragged
+from chainfield.arrays import Array, Float, Int, Int32, Ragged
 from chainfield.errors import DataError
 from chainfield.potentials import UNKNOWN, Clamp, clamp_labels, clamp_sets
 from chainfield.states import StateSpace
@@ -88,9 +88,13 @@ class Tagging(Task):
 
     def decode(self, numbers: Int32, offsets: Int) -> list[list[Any]]:
         """Names of labels (N,), one list per sequence."""
+        return Ragged(offsets).cut(self._names[numbers].tolist())
+
+    @cached_property
+    def _names(self) -> Array:
         names = np.empty(len(self.labels), object)
         names[:] = self.labels
-        return Ragged(offsets).cut(names[numbers].tolist())
+        return names
 
 
 def check_lengths(targets: Sequence[Any], offsets: Int) -> None:
