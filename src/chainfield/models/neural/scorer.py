@@ -103,7 +103,7 @@ class Neural(Scorer):
         assert batch.tokens is not None
         used = batch.tokens.used()
         words = words_of(used.index, used.word, used.chars, used.bounds, batch.offsets)
-        tensors = {name: torch.from_numpy(values) for name, values in params.items()}
+        tensors = {name: torch.from_numpy(_open(values)) for name, values in params.items()}
 
         def run() -> Any:
             return torch.func.functional_call(network, tensors, (words,))
@@ -137,3 +137,15 @@ class Neural(Scorer):
         demand(self.n_rows == space.n_rows, "the number of rows of the network")
         demand(self.n_words + self.n_fixed == features.n_features, "the number of word vectors")
         demand(self.n_chars == len(getattr(features, "chars", ())), "the number of characters")
+
+
+def _open(values: Float) -> Float:
+    """The same numbers, as torch wants them: it warns of read-only arrays. Nothing is written to them here."""
+    if values.flags.writeable:
+        return values
+    whole = values.view()
+    try:
+        whole.flags.writeable = True
+    except ValueError:  # read-only memory
+        return values.copy()
+    return whole
