@@ -19,13 +19,16 @@ from chainfield.scorers import Boundary, Chain, EdgeFeatures, Scorer, SparseLine
 from chainfield.states import one_per_label
 from chainfield.tasks import label_cost
 from chainfield.trainers import (
+    AROW,
     LBFGS,
+    MIRA,
     OWLQN,
     SDCA,
     SGD,
     TRAINERS,
     Adam,
     Auto,
+    PassiveAggressive,
     RProp,
     Session,
     begin,
@@ -210,6 +213,9 @@ RESUMED = {
     "restarted adam": (Adam(max_iter=9, restart_every=3, batch_size=5), "likelihood", 0.0),
     "perceptron": (make_trainer("averaged", smooth=False, max_iter=9), "perceptron", 0.0),
     "large margin": (make_trainer("averaged", smooth=False, max_iter=9), "large_margin", 0.0),
+    "passive-aggressive": (PassiveAggressive(max_iter=9), "perceptron", 0.0),
+    "mira": (MIRA(max_iter=9), "perceptron", 0.0),
+    "arow": (AROW(max_iter=9), "perceptron", 0.0),
 }
 
 

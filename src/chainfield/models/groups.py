@@ -89,6 +89,11 @@ class TrainingSettings(Grouped, group=TRAINING):
     batch_size: int | None = whole(None, "Sequences per step, for sgd, averaged, adam and rprop.")
     average_from: int | None = whole(None, "Iterates are averaged from this pass on (sgd, averaged, adam).", least=0)
     restart_every: Any = whole(None, "Every so many passes, training continues from the average (sgd, averaged, adam).")
+    aggressiveness: float | None = number(
+        None,
+        "How far steps of pa-i, pa-ii and mira may go (their C), and those of arow (1 / γ). None: 1.",
+        above=True,
+    )
     patience: int | None = whole(
         None, "With development data: stop after this many iterations without a better score.", least=0
     )

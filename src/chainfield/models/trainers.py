@@ -10,7 +10,7 @@ from chainfield.trainers import Trainer, check_users, make_trainer, resolve_trai
 from .kinds import seed_of
 
 PARTIAL_RATE = 0.1
-STEPS = ("learning_rate", "batch_size", "average_from", "restart_every")
+STEPS = ("learning_rate", "batch_size", "average_from", "restart_every", "aggressiveness")
 
 
 def trainer_name(model: Any, objective: Objective, partial: bool) -> str:
@@ -61,4 +61,5 @@ def named_trainer(
         batch_size=batch_size if model.batch_size is None else model.batch_size,
         average_from=average_from if model.average_from is None else model.average_from,
         restart_every=restart_every if model.restart_every in (None, "auto") else model.restart_every,
+        aggressiveness=getattr(model, "aggressiveness", None),
     )

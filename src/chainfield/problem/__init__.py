@@ -4,13 +4,14 @@ from .one_by_one import move_back
 from .pieces import HeldPieces, Pieces
 from .problem import Problem, data_arrays
 from .spread import Piece, SpreadProblem
-from .steps import KeptGradients, Steps, Walked
+from .steps import KeptGradients, MarginRule, Steps, Walked
 from .summed import SummedProblem
 from .trainable import Pullback, Trainable
 
 __all__ = [
     "HeldPieces",
     "KeptGradients",
+    "MarginRule",
     "Piece",
     "Pieces",
     "Problem",

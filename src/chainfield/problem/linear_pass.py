@@ -79,8 +79,10 @@ class LinearPass(FastPass):
 
         return loss, add
 
-    def walk(self, steps: Steps) -> Walked:
-        """Any steps; where gradients are differences of two paths, by a kernel that touches nothing else."""
+    def walk(self, steps: Steps) -> Walked | None:
+        """Steps by rates; where gradients are differences of two paths, by a kernel that touches nothing else."""
+        if steps.margin is not None:
+            return None
         packing, lag = self.packing, steps.lag
         by_paths = steps.kept is None and self.problem.objective.how == "max"
         with packing.packed(steps.theta) as packed, nullcontext() if lag is None else packing.packed(lag) as late:

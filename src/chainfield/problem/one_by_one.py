@@ -6,12 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chainfield.arrays import Float
+import numpy as np
 
-from .steps import Steps, Walked
+from chainfield.arrays import Float
+from chainfield.potentials import Potentials
+
+from .steps import MarginRule, Steps, Walked
 
 if TYPE_CHECKING:
     from .problem import Problem
+    from .trainable import Pullback
 
 
 def one_by_one(problem: Problem, steps: Steps) -> Walked:
@@ -21,6 +25,11 @@ def one_by_one(problem: Problem, steps: Steps) -> Walked:
     for step, (s, rate) in enumerate(zip(steps.order.tolist(), steps.rates.tolist(), strict=True)):
         value, d, pullback = problem.differentiate(theta, slice(s, s + 1))
         loss += value
+        if steps.margin is not None:
+            more = margin_step(problem, steps, steps.margin, s, value, d, pullback, mass)
+            loss, updates = loss + more, updates + (more > 0.0)
+            mass += 1.0
+            continue
         if kept is not None:
             positions = problem.batch.ragged.slice_of(s, s + 1)
             own = positions if problem.chain.per_position else slice(s, s + 1)
@@ -40,6 +49,50 @@ def one_by_one(problem: Problem, steps: Steps) -> Walked:
             move_back(problem.project, theta, lag, mass)
         mass += 1.0
     return Walked(loss, updates, mass)
+
+
+def margin_step(
+    problem: Problem,
+    steps: Steps,
+    rule: MarginRule,
+    s: int,
+    value: float,
+    d: Potentials,
+    pullback: Pullback,
+    mass: float,
+) -> float:
+    """Move θ as far as the margin of sequence s demands; returns what its mistakes cost beyond its loss."""
+    weight = float(problem.targets.weight[s])
+    wrong = int(np.count_nonzero(d.node.any(axis=1)))
+    if weight == 0.0 or not (wrong or d.edge.any()):
+        return 0.0
+    cost = 0.0 if rule.power is None else float(wrong) ** rule.power
+    change = np.zeros(problem.n_parameters)
+    pullback(d, change, -1.0 / weight)
+    touched = change.nonzero()[0]
+    delta = change[touched]
+    spread = np.ones(len(touched)) if rule.variance is None else rule.variance[touched]
+    step = step_length(rule, s, value / weight + cost, float(spread @ delta**2))
+    move = weight * step * spread * delta
+    steps.theta[touched] += move
+    if steps.lag is not None:
+        steps.lag[touched] += mass * move
+    if rule.variance is not None:
+        rule.variance[touched] = 1.0 / (1.0 / spread + delta**2 / rule.slack)
+    if problem.project is not None:
+        move_back(problem.project, steps.theta, steps.lag, mass)
+    return weight * cost
+
+
+def step_length(rule: MarginRule, s: int, loss: float, norm: float) -> float:
+    """τ; 0 where the two paths have the same features."""
+    if rule.slack + norm <= 0.0:
+        return 0.0
+    limit = rule.limit if rule.spent is None else rule.limit - float(rule.spent[s])
+    step = min(loss / (rule.slack + norm), limit)
+    if rule.spent is not None:
+        rule.spent[s] += step
+    return step
 
 
 def move_back(project: Callable[[Float], None], theta: Float, lag: Float | None, mass: float) -> None:

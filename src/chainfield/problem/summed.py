@@ -56,6 +56,11 @@ class SummedProblem(Trainable):
         return self.objective.smooth
 
     @property
+    def has_costs(self) -> bool:
+        """As the objective says."""
+        return self.objective.uses_cost
+
+    @property
     def pace(self) -> Float | None:
         """(P,) relative steps, or None: all alike."""
         return self.chain.pace

@@ -29,6 +29,7 @@ class Trainable(ABC):
     | all | ``smooth``, ``l1``, ``l2``, ``dtype``, ``project``, ``penalty`` |
     | L-BFGS, OWL-QN, RProp | ``evaluate``, ``convex``, ``n_jobs`` |
     | SGD, Adam, RProp on batches | ``differentiate``, ``walk``, ``pace``, ``even``, ``step_blocks``, ``penalised`` |
+    | PassiveAggressive, MIRA, AROW | ``walk``, ``has_costs`` |
     | SDCA, Auto | ``linear``, ``kept_shapes``, ``scores``, ``curvature`` besides |
 
     Two exceptions may be asked for. ``penalised`` (P,) is 0 for parameters that the penalties leave out: they are
@@ -75,6 +76,11 @@ class Trainable(ABC):
     def smooth(self) -> bool:
         """Whether the gradient is continuous."""
         return True
+
+    @property
+    def has_costs(self) -> bool:
+        """Whether mistakes cost something in the loss itself."""
+        return False
 
     @property
     def convex(self) -> bool:

@@ -39,7 +39,7 @@ class UnitsPass(FastPass):
         """Plain steps, averaged or not."""
         from chainfield.kernels.train.units_pass import units_pass
 
-        if steps.shrink is not None or steps.kept is not None:
+        if steps.shrink is not None or steps.kept is not None or steps.margin is not None:
             return None
         problem, theta = self.problem, steps.theta
         loss, updates, failed, mass = units_pass(

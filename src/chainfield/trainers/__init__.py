@@ -4,6 +4,7 @@ from .adam import Adam
 from .auto import Auto
 from .catalogue import TRAINERS, check_users, make_trainer, resolve_trainer
 from .lbfgs import LBFGS, OWLQN
+from .margin import AROW, MIRA, PassiveAggressive
 from .online import SGD, calibrate
 from .rprop import RProp
 from .sdca import SDCA
@@ -11,13 +12,16 @@ from .session import Progress, Session, begin, run
 from .trainer import Record, State, Trainer
 
 __all__ = [
+    "AROW",
     "LBFGS",
+    "MIRA",
     "OWLQN",
     "SDCA",
     "SGD",
     "TRAINERS",
     "Adam",
     "Auto",
+    "PassiveAggressive",
     "Progress",
     "RProp",
     "Record",

@@ -10,18 +10,22 @@ from chainfield.objectives import Objective
 from .adam import Adam
 from .auto import Auto
 from .lbfgs import LBFGS, OWLQN
+from .margin import AROW, MIRA, PassiveAggressive
 from .online import SGD
 from .rprop import RProp
 from .sdca import SDCA
 from .trainer import Trainer
 
-TRAINERS = ("auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca")
+TRAINERS = (
+    "auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "pa", "pa-i", "pa-ii", "mira", "arow",
+)  # fmt: skip
 #: Which trainers a setting means something to.
 USERS = {
     "learning_rate": ("sgd", "averaged", "adam", "rprop", "herding"),
     "batch_size": ("sgd", "averaged", "adam", "rprop"),
     "average_from": ("sgd", "averaged", "adam", "herding"),
     "restart_every": ("sgd", "averaged", "adam"),
+    "aggressiveness": ("pa-i", "pa-ii", "mira", "arow"),
 }
 
 
@@ -52,12 +56,15 @@ def make_trainer(
     batch_size: int | None = None,
     average_from: int | None = None,
     restart_every: int | None = None,
+    aggressiveness: float | None = None,
 ) -> Trainer[Any]:
     """A trainer by name; what is None keeps the trainer's own default.
 
     "averaged" is stochastic gradient descent whose iterates are averaged from pass ``average_from`` on (0: from the
     beginning) and restarted from their average every ``restart_every`` passes. For a perceptron objective, which is not
     smooth, the step is constant: the averaged perceptron.
+
+    ``aggressiveness``: C of "pa-i", "pa-ii" and "mira", 1 / γ of "arow".
     """
     check_users(
         name,
@@ -66,6 +73,7 @@ def make_trainer(
             "batch_size": batch_size,
             "average_from": average_from,
             "restart_every": restart_every,
+            "aggressiveness": aggressiveness,
         },
     )
     common: dict[str, Any] = {"max_iter": max_iter, "tol": tol}
@@ -73,12 +81,18 @@ def make_trainer(
     online = stochastic | {
         "rate": rate, "batch_size": batch_size, "average_from": average_from, "restart_every": restart_every,
     }  # fmt: skip
+    bounded = stochastic | {"aggressiveness": aggressiveness}
     options: dict[str, tuple[type[Trainer[Any]], dict[str, Any]]] = {
         "auto": (Auto, stochastic),
         "lbfgs": (LBFGS, common),
         "owlqn": (OWLQN, common),
         "rprop": (RProp, stochastic | {"first": rate, "batch_size": batch_size}),
         "sdca": (SDCA, stochastic),
+        "pa": (PassiveAggressive, stochastic | {"variant": 0}),
+        "pa-i": (PassiveAggressive, bounded | {"variant": 1}),
+        "pa-ii": (PassiveAggressive, bounded | {"variant": 2}),
+        "mira": (MIRA, bounded),
+        "arow": (AROW, stochastic | {"gamma": None if aggressiveness is None else 1.0 / aggressiveness}),
         "adam": (Adam, online),
         "sgd": (SGD, online),
         "averaged": (

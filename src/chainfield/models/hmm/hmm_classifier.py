@@ -43,7 +43,7 @@ class HMMClassifier(
     Aligning,
     ChainClassifier,
     BlockSettings,
-    without=("objective", "margin", "l1", "template", "min_count", "all_features"),
+    without=("objective", "margin", "l1", "template", "min_count", "all_features", "aggressiveness"),
 ):
     """One hidden Markov model per class, over arrays: a sequence gets the class whose model, with its prior, fits best.
 

@@ -47,8 +47,8 @@ class NeuralCRF(
     ChainTagger,
     OrderSettings,
     without=(
-        "objective", "margin", "l1", "class_weight", "trainer", "tol", "average_from", "restart_every", "warm_start",
-        "template", "all_features",
+        "objective", "margin", "l1", "class_weight", "trainer", "tol", "average_from", "restart_every",
+        "aggressiveness", "warm_start", "template", "all_features",
     ),
 ):  # fmt: skip
     """A tagger whose emissions come from a neural network over words; needs torch (pip install 'chainfield[torch]').
