@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 import os
 import sys
 import threading
@@ -16,8 +17,9 @@ from chainfield.errors import ChainfieldError
 
 READER = "chainfield-reader"  # the thread that reads ahead
 # Command → module that defines it, in the order in which help lists them.
-NAMES = ("demo", "train", "tag", "classify", "evaluate", "show", "compile")
-COMMANDS = {name: f"chainfield.commands.{name}" for name in NAMES}
+NAMES = ("demo", "train", "tag", "classify", "evaluate", "show", "import", "export", "compile")
+# A module and its command cannot be called by a keyword of Python.
+COMMANDS = {name: f"chainfield.commands.{name}{'_' * keyword.iskeyword(name)}" for name in NAMES}
 
 
 class Lazy(click.Group):
@@ -31,7 +33,8 @@ class Lazy(click.Group):
         """Import one command."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(importlib.import_module(COMMANDS[cmd_name]), cmd_name)
+        module = COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), module.rpartition(".")[2])
         return command
 
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from chainfield.arrays import Arrays, Int32
-from chainfield.schema import Part
 
 from .batch import Batch
 
@@ -24,10 +23,6 @@ class FeatureMap(ABC):
     n_edge_features: int = 0
     #: Whether label pairs are scored by themselves (templates may leave that out).
     plain_transitions: bool = True
-    #: What its batches have: "sparse", "dense", "edges", "tokens".
-    offers: frozenset[str] = frozenset()
-    #: What model files hold of it.
-    schema: ClassVar[Part]
 
     @abstractmethod
     def learn(self, sequences: Any, min_count: int = 1) -> Batch:
@@ -56,7 +51,7 @@ class FeatureMap(ABC):
     @classmethod
     @abstractmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> FeatureMap:
-        """The inverse of :meth:`save`; what the schema declares has been checked before."""
+        """The inverse of :meth:`save`."""
 
 
 def pack_strings(strings: Sequence[str]) -> Arrays:

@@ -11,7 +11,6 @@ import numpy as np
 from chainfield.arrays import Arrays, Int32
 from chainfield.data.string_table import StringTable
 from chainfield.parallel import ordered_map
-from chainfield.schema import Part, demand, texts_tensors
 
 from .batch import Batch
 from .feature_map import FeatureMap, pack_strings, unpack_strings
@@ -23,8 +22,6 @@ class NamedFeatures(FeatureMap):
     """A number for each attribute name, in order of first appearance."""
 
     kind: ClassVar[str] = "attributes"
-    offers = frozenset({"sparse"})
-    schema = Part((), texts_tensors("", "F", "names"))
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._table = StringTable(names)
@@ -55,13 +52,13 @@ class NamedFeatures(FeatureMap):
 
     def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Unknown names have the number -1."""
-
-        def look_up(part: Flat) -> Batch:
-            return part.numbered(self._number.take(self._table.find(part.names)), self.n_features)
-
         # Python's objects are read by this thread; the others look up what it has read.
-        parts = ordered_map(look_up, flatten(sequences), n_jobs if len(sequences) > FEW else 1)
+        parts = ordered_map(self.look_up, flatten(sequences), n_jobs if len(sequences) > FEW else 1)
         return joined(list(parts), self.n_features)
+
+    def look_up(self, part: Flat) -> Batch:
+        """The same for sequences whose names have been read already."""
+        return part.numbered(self._number.take(self._table.find(part.names)), self.n_features)
 
     def renumber(self, numbers: Int32) -> None:
         """Reorder the names."""
@@ -83,6 +80,4 @@ class NamedFeatures(FeatureMap):
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> NamedFeatures:
         """From the names."""
-        features = cls(unpack_strings(arrays))
-        demand(len(features._table) == features.n_features, "a name that occurs twice")
-        return features
+        return cls(unpack_strings(arrays))
