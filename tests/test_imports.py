@@ -18,7 +18,6 @@ ALLOWED: dict[str, str] = {
     "errors": "",
     "lazy": "",
     "arrays": "",
-    "schema": "arrays",
     "settings": "errors",
     "memory": "errors",
     "parallel": "errors",
@@ -35,9 +34,9 @@ ALLOWED: dict[str, str] = {
     "potentials": "errors arrays states",
     "inference": "errors arrays parallel kernels kernels.chain states potentials",
     "torch": "errors arrays kernels kernels.chain states potentials inference",
-    "features": "errors lazy arrays schema parallel kernels kernels.text data",
+    "features": "errors lazy arrays parallel kernels kernels.text data",
     "statistics": "errors arrays features",
-    "scorers": "errors lazy arrays schema memory kernels kernels.chain kernels.train states potentials features",
+    "scorers": "errors lazy arrays memory kernels kernels.chain kernels.train states potentials features",
     "objectives": "errors arrays states potentials inference",
     "tasks": "errors arrays states potentials",
     "problem": "errors arrays parallel kernels kernels.chain kernels.train states potentials inference features "
@@ -47,21 +46,28 @@ ALLOWED: dict[str, str] = {
     "fitted": "errors arrays parallel spans states potentials inference features scorers tasks",
     "plots": "errors arrays",
     "inspection": "errors arrays parallel spans states potentials inference features scorers tasks fitted plots",
-    "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
+    "files": "errors arrays memory parallel states inference features scorers tasks problem trainers fitted",
     "models": "errors lazy arrays settings memory parallel spans kernels kernels.train data metrics states potentials "
     "inference features scorers objectives tasks problem trainers fitted inspection files",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
-    "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
-    "features scorers objectives tasks problem trainers fitted models",
-    "models.empirical": "errors arrays schema settings memory parallel kernels kernels.counting kernels.train data "
-    "states potentials inference features scorers objectives tasks problem trainers fitted models",
-    "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
-    "features inference scorers objectives tasks problem trainers fitted files torch models",
+    "models.hmm": "errors arrays settings memory parallel kernels kernels.train states potentials inference features "
+    "scorers objectives tasks problem trainers fitted models",
+    "models.empirical": "errors arrays settings memory parallel kernels kernels.counting kernels.train data states "
+    "potentials inference features scorers objectives tasks problem trainers fitted models",
+    "models.neural": "errors arrays settings memory parallel kernels kernels.text data states potentials features "
+    "inference scorers objectives tasks problem trainers fitted files torch models",
     "adapters": "errors arrays settings tasks models",
     "audio": "errors arrays",
+    "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
+    "compat.crfsuite": "errors arrays features scorers fitted models compat",
+    "compat.crfpp": "errors arrays features models compat",
+    "compat.wapiti": "errors arrays features models compat",
+    "compat.pycrfsuite": "errors arrays parallel data features states potentials inference scorers objectives tasks "
+    "problem trainers fitted files models compat compat.crfsuite",
+    "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
-    "models models.empirical models.neural",
+    "models models.empirical models.neural compat compat.crfsuite",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

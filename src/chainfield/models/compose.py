@@ -57,13 +57,14 @@ class Material:
 
 
 def number_features(
-    material: Material, space: StateSpace, *, all_features: bool, share_labels: bool = False
+    material: Material, space: StateSpace, *, all_features: bool, share_labels: bool = False, pairs: Pairs | None = None
 ) -> Material:
     """Choose which sparse features have weights with which rows, and number features as the kernels like them.
 
     The feature map of ``material`` is changed: it numbers its features anew from here on.
 
     share_labels: labels with several rows have weights of their own, beside those of their rows.
+    pairs: the (feature, row) pairs that get a weight, in place of those seen together.
     """
     from chainfield.kernels.train.linear import sort_zones
 
@@ -75,7 +76,7 @@ def number_features(
     n_columns = space.n_rows + n_groups(material.group_of)
     if all_features:
         return replace(material, pairs=all_pairs(material.features.n_features, n_columns))
-    pairs = known_pairs(sparse, material.clamp, space, material.group_of)
+    pairs = known_pairs(sparse, material.clamp, space, material.group_of) if pairs is None else pairs
     if previous is not None:
         before = next((s.group_of for s in previous.chain.scorers if isinstance(s, SparseLinear)), NO_GROUPS)
         columns = old_columns(before, material.group_of, material.origin(space).rows)

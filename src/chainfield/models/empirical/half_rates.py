@@ -11,15 +11,14 @@ unseen, the mean of the two halves counts (of their logarithms).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from chainfield.arrays import Float, Int32
 from chainfield.features.batch import Batch
-from chainfield.schema import number
-from chainfield.scorers.model_files import register
+from chainfield.scorers.model_files import demand, register
 from chainfield.scorers.scorer import Params
 
 from .sided_rates import SidedRates, less, steps_of
@@ -39,9 +38,6 @@ class HalfRates(SidedRates):
     """Rates of counts, moved by what the features of unseen words say with the label beside them."""
 
     power: float = POWER
-    schema = replace(
-        SidedRates.schema, values=(*SidedRates.schema.values, number("power", "how much the halves count", most=1.0))
-    )
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """after (R, R): weights of labels y' behind a label y; before (R, R): those of labels y before a label y'."""
@@ -81,8 +77,9 @@ class HalfRates(SidedRates):
         return Beyond(table, left, right, tables), pullback
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
-        """As all rates with weights of features."""
+        """As all rates; a power from 0 to 1."""
         super().check(space, features)
+        demand(0.0 <= self.power <= 1.0, "the power of the halves")
 
 
 class _Given:

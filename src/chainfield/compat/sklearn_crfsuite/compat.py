@@ -1,0 +1,5 @@
+"""The base class of the estimator."""
+
+from sklearn.base import BaseEstimator
+
+__all__ = ["BaseEstimator"]
