@@ -208,16 +208,16 @@ def test_dicts_matrices_and_arrays_give_one_model():
 
 def test_starts_and_steps_of_blocks_are_settings():
     X, y = xor_data(12)
-    for objective, start in (("likelihood", 0.01), ("perceptron", 3.0)):
-        settings = {"objective": objective, "trainer": "sgd", "max_iter": 1, "learning_rate": 1e-9}
-        model = fast(**settings, input_start=start, output_start=2 * start, unit_pace=0.5, hidden_units=2000).fit(X, y)
-        unit = 1.0 if objective == "likelihood" else 1e-9
-        into, out = model.unit_weights_
-        norm = np.sqrt(np.mean([np.sum(row**2) for x in X for row in x]))
-        assert norm * into.std() == pytest.approx(start * unit, rel=0.2)
-        assert out.std() == pytest.approx(2 * start * unit, rel=0.2)
+    norm = np.sqrt(np.mean([np.sum(row**2) for x in X for row in x]))
+    for objective, unit in (("likelihood", 1.0), ("perceptron", 0.2)):
+        settings = {"objective": objective, "max_iter": 1, "learning_rate": 0.2}
+        model = fast(**settings, input_start=0.3, output_start=0.6, unit_pace=0.5).fit(X, y)
         scorer = model.tagger_.chain.emissions[0]
+        assert norm * scorer.input_scale == pytest.approx(0.3 * unit)
+        assert scorer.output_scale == pytest.approx(0.6 * unit)
         assert {scorer.pace(name) for name in ("unit", "output", "row")} == {0.5}
+        usual = fast(**settings).fit(X, y).tagger_.chain.emissions[0]
+        assert (usual.pace("output"), usual.output_scale) == (0.1, pytest.approx(0.1 * unit))
 
 
 def test_sums_of_scores_without_a_scale_are_warned_of_before_training():
