@@ -29,6 +29,7 @@ from chainfield.kernels.train.mixture import spread_components
 from chainfield.states import one_per_label
 
 PACKAGE = Path(chainfield.__file__).parent
+HEAVY = {"numba", "llvmlite", "scipy", "sklearn", "torch", "pandas", "matplotlib", "click", "rich", "zstandard"}
 compiled_only = pytest.mark.skipif(NATIVE is None, reason="kernels are compiled at first use here")
 numba_only = pytest.mark.skipif(find_spec("numba") is None, reason="needs Numba")
 
@@ -130,13 +131,31 @@ def test_errors_inside_of_kernels_reach_python():
 
 
 @compiled_only
-def test_compiled_kernels_need_no_compiler():
-    code = """
+def test_training_and_prediction_import_what_they_need(tmp_path):
+    """Neither a compiler nor SciPy, which takes longer to import than all of the library."""
+    code = f"""
 import sys
-from chainfield import LinearCRF
+import chainfield
 x, y = [[("a",), ("b",)]] * 20, [["A", "B"]] * 20
-assert LinearCRF(max_iter=2).fit(x, y).predict(x[:1])
-print(sorted({"numba", "llvmlite"} & set(sys.modules)))"""
+chainfield.LinearCRF(max_iter=2).fit(x, y).save({str(tmp_path / "model.cf")!r})
+assert chainfield.load({str(tmp_path / "model.cf")!r}).predict(x[:1]) == y[:1]
+print(sorted({HEAVY} & set(sys.modules)))"""
+    assert run(code)[0] == "[]"
+
+
+@compiled_only
+@pytest.mark.parametrize(
+    "call", ["predict(x[:1])", "tag(x[0])", "predict_marginals(x[:1])", "predict_confidence(x[:1])"]
+)
+def test_loading_and_tagging_import_no_more_than_numpy(tmp_path, call):
+    x, y = [[{"a": 1.0}, {"b": True, "c": "d"}]] * 20, [["A", "B"]] * 20
+    chainfield.LinearCRF(max_iter=2).fit(x, y).save(tmp_path / "model.cf")
+    code = f"""
+import sys
+import chainfield
+x = [[{{"a": 1.0}}, {{"b": True, "c": "d"}}]]
+chainfield.load({str(tmp_path / "model.cf")!r}).{call}
+print(sorted(({HEAVY} | {{"threadpoolctl", "chainfield.kernels.train.linear_chain"}}) & set(sys.modules)))"""
     assert run(code)[0] == "[]"
 
 

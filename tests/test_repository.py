@@ -30,10 +30,17 @@ def test_the_citation_names_this_version():
 
 
 def test_upper_bounds_are_explained(project, contributing):
-    dependencies = [*project["project"]["dependencies"], *project["project"]["optional-dependencies"]["jit"]]
+    extras = project["project"]["optional-dependencies"]
+    dependencies = [*project["project"]["dependencies"], *extras["jit"], *extras["sklearn"]]
     bounds = {re.match(r"[\w-]+", line)[0]: line.partition(",<")[2] for line in dependencies if "<" in line}
     explained = dict(re.findall(r"^\| `([\w-]+)<([\d.]+)` \|", contributing, re.MULTILINE))
     assert bounds == explained
+
+
+def test_every_dependency_has_a_reason(project, contributing):
+    names = [re.match(r"[\w-]+", line)[0] for line in project["project"]["dependencies"]]
+    table = contributing.partition("| dependency |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| ([\w-]+) \| .+ \|$", table, re.MULTILINE) == names
 
 
 def test_checks_that_do_not_apply_are_explained(project, contributing):

@@ -10,15 +10,21 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from chainfield.arrays import Array, Bool, Float
 from chainfield.errors import ConfigError, DataError
 from chainfield.models import SequenceModel
 from chainfield.settings import is_whole
 from chainfield.tasks import label_array
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ModuleNotFoundError:
+    raise ConfigError(
+        "chainfield.adapters needs scikit-learn; install it with: pip install 'chainfield[sklearn]'."
+    ) from None
 
 R = TypeVar("R", bound="RowClassifier")
 

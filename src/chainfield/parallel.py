@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any, TypeVar
 
 from .errors import ConfigError
@@ -74,20 +76,32 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], n_jobs: int) -> 
                 future.exception()  # what has begun is waited for
 
 
+_SCIPY = "scipy.linalg.cython_blas"
 _inside = 0
-_limit: Any = None
-_controller: Any = None
+_limits: dict[bool, Any] = {}  # those that hold, by whether SciPy was loaded: a later limit holds for more libraries
+_controllers: dict[bool, Any] = {}  # the libraries, by the same
 
 
-def _blas() -> Any:
-    """All BLAS libraries of the process: NumPy's, and SciPy's, which compiled kernels call. Found once."""
-    global _controller
-    if _controller is None:
-        import scipy.linalg.cython_blas  # noqa: F401
+def _limit() -> None:
+    """Limit all BLAS libraries of the process: NumPy's, and SciPy's where it is loaded. Each case is looked up once."""
+    loaded = "scipy.linalg" in sys.modules
+    if loaded not in _controllers:
         from threadpoolctl import ThreadpoolController
 
-        _controller = ThreadpoolController().select(user_api="blas")
-    return _controller
+        _controllers[loaded] = ThreadpoolController().select(user_api="blas")
+    if loaded not in _limits:
+        _limits[loaded] = _controllers[loaded].limit(limits=1)
+
+
+def load_products() -> None:
+    """Load SciPy's BLAS, with which kernels multiply matrices. A limit that holds already holds for it, too.
+
+    It takes longer to load than all of chainfield, and most models do without: so it is loaded by those who need it.
+    """
+    with _lock:
+        import_module(_SCIPY)
+        if _inside:
+            _limit()
 
 
 @contextmanager
@@ -96,17 +110,16 @@ def one_blas_thread() -> Iterator[None]:
 
     The limit is the process's, so it is counted: the last one to leave lifts it.
     """
-    global _inside, _limit
+    global _inside
 
     with _lock:
         _inside += 1
         if _inside == 1:
-            _limit = _blas().limit(limits=1)
+            _limit()
     try:
         yield
     finally:
         with _lock:
             _inside -= 1
-            if _inside == 0:
-                _limit.restore_original_limits()
-                _limit = None
+            while _limits and _inside == 0:
+                _limits.popitem()[1].restore_original_limits()  # the last one first

@@ -10,7 +10,7 @@ from chainfield.arrays import Float
 from chainfield.kernels.chain.clamped import narrow_sum
 from chainfield.kernels.chain.products import sum_by_products
 from chainfield.kernels.chain.sum import sum_product
-from chainfield.parallel import one_blas_thread
+from chainfield.parallel import load_products, one_blas_thread
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
@@ -57,8 +57,10 @@ def _quick(space: StateSpace, potentials: Potentials) -> Callable[..., None] | N
         return None
     if np.count_nonzero(potentials.node > -np.inf) <= NARROW * potentials.node.size:
         return narrow_sum
-    abreast = n >= ABREAST * int(potentials.ragged.lengths.max(initial=0))
-    return sum_by_products if k >= PRODUCTS and abreast else None
+    if k < PRODUCTS or n < ABREAST * int(potentials.ragged.lengths.max(initial=0)):
+        return None
+    load_products()
+    return sum_by_products
 
 
 def _plain(space: StateSpace, potentials: Potentials, weight: Float, into: Potentials | None, log_z: Float) -> None:

@@ -7,7 +7,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.files.model import save_model
 from chainfield.files.values import to_json
 from chainfield.fitted import FittedModel, names
-from chainfield.inspection.states import HiddenStates, StatePath, hidden_states, state_path
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
@@ -27,6 +26,9 @@ from chainfield.tasks import Task
 
 from .groups import Grouped
 from .inputs import split_sequences
+
+if TYPE_CHECKING:
+    from chainfield.inspection.states import HiddenStates, StatePath
 
 OF_THE_MACHINE = ("n_jobs", "verbose", "device")
 
@@ -136,11 +138,15 @@ class SequenceModel(Grouped, ABC):
         self, X: Any, given: Any = None, *, n: int = 10, lengths: Sequence[int] | None = None
     ) -> HiddenStates:
         """The tokens that fire each hidden state, ``n`` of each, and how states follow each other, on some data."""
+        from chainfield.inspection.states import hidden_states
+
         known = None if given is None else self._targets(given, lengths, "given")
         return hidden_states(self._fitted(), split_sequences(X, lengths), known, n=n)
 
     def state_path(self, x: Any, given: Any = None) -> StatePath:
         """The states along one sequence, with their probabilities."""
+        from chainfield.inspection.states import state_path
+
         return state_path(self._fitted(), x, given)
 
     # ---- files ---------------------------------------------------------------------------------------------------

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
 from chainfield.arrays import Float, offsets_of
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Confidence, Tagger, confidences
-from chainfield.inspection.explanation import Explanation, explain
-from chainfield.metrics import span_f1, token_accuracy
-from chainfield.metrics.scoring import filled
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
 from chainfield.scorers import Chain
@@ -25,6 +22,9 @@ from .constraints import found_scheme, label_rules
 from .groups import DecoderSettings, RuleSettings
 from .inputs import split_sequences
 from .label_lists import LabelLists
+
+if TYPE_CHECKING:
+    from chainfield.inspection.explanation import Explanation
 
 
 class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
@@ -62,6 +62,9 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
 
     def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
         """Span F1 where labels stand for spans, else token accuracy."""
+        from chainfield.metrics import span_f1, token_accuracy
+        from chainfield.metrics.scoring import filled
+
         # Where the truth is not known, nothing is counted against the prediction.
         known = filled(truth, guess)
         textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
@@ -114,4 +117,6 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
 
     def explain(self, x: Any) -> Explanation:
         """Each feature's contribution to the prediction at every position of one sequence."""
+        from chainfield.inspection.explanation import explain
+
         return explain(self._tagger(), x)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chainfield.objectives import Contrast
+from chainfield.parallel import load_products
 from chainfield.scorers import HiddenUnits
 
 from .fast_pass import FastPass
@@ -86,6 +87,7 @@ def units_pass_of(problem: Problem) -> UnitsPass | None:
     if own.source == "dense":
         assert batch.dense is not None
         dense = np.ascontiguousarray(batch.dense, chain.dtype)
+        load_products()
     else:
         assert sparse is not None
         entries = (sparse.indptr, sparse.indices, sparse.weights())
