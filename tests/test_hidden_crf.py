@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -311,12 +312,90 @@ def test_ebw_raises_the_conditional_likelihood_at_every_iteration(flatten, kappa
     np.testing.assert_allclose(np.bincount(space.src, hmm.move, space.n_states) + hmm.end, 1.0, rtol=1e-9)
 
 
+def counts_by_enumeration(hmm, space, x, labels):
+    """Occupancy, sums of o and of o², starts, ends and moves, expected over all paths of some classes."""
+    edge = {(int(a), int(b)): e for e, (a, b) in enumerate(zip(space.src, space.dst, strict=True))}
+    counts = [np.zeros(shape) for shape in (hmm.weight.shape, hmm.mean.shape, hmm.mean.shape)]
+    counts += [np.zeros(n) for n in (space.n_states, space.n_states, space.n_edges)]
+    paths = [path for label in labels for path in joint_paths(space, hmm, x, label)]
+    total = np.logaddexp.reduce([value for value, _, _ in paths])
+    for value, states, components in paths:
+        p = np.exp(value - total)
+        counts[3][states[0]] += p
+        counts[4][states[-1]] += p
+        for step in itertools.pairwise(states):
+            counts[5][edge[step]] += p
+        for o, s, c in zip(x, states, components, strict=True):
+            for power in range(3):
+                counts[power][s, c] += p * o**power if power else p
+    return counts
+
+
+def test_ebw_moves_by_the_formulas():
+    """Counts by enumeration; each Gaussian and each set of probabilities has one constant that explains its move."""
+    problem = draw_problem(Contrast("sum"), lengths=(2, 3, 2), targets=(0, 1, 2))
+    chain, space = problem.chain, problem.chain.space
+    old = draw_hmm(space, np.random.default_rng(1))
+    state = EBW(floor=1e-9).begin(problem, old.theta(chain))
+    EBW(floor=1e-9).step(problem, state)
+    new = HMM.read(chain, state.theta)
+    gain = [0.0] * 6
+    for label, x in enumerate(np.split(problem.batch.dense, problem.batch.offsets[1:-1])):
+        right, every = (counts_by_enumeration(old, space, x, own) for own in ([label], range(3)))
+        weight = problem.targets.weight[label]
+        gain = [total + weight * (a - b) for total, a, b in zip(gain, right, every, strict=True)]
+    zeroth, first, second, start, end, move = gain
+    # μ' (num⁰ - den⁰ + D) = num¹ - den¹ + D μ
+    d = (first - new.mean * zeroth[..., None]) / (new.mean - old.mean)
+    np.testing.assert_allclose(d, np.broadcast_to(d[..., :1], d.shape), rtol=1e-6)
+    assert (d > 0).all()
+    variance = (second + d * (old.variance + old.mean**2)) / (zeroth[..., None] + d) - new.mean**2
+    np.testing.assert_allclose(new.variance, variance, rtol=1e-6)
+    # p' ∝ num - den + C p: components of a state, starts, and what may follow a state
+    sets = [(zeroth[k], old.weight[k], new.weight[k]) for k in range(space.n_states)]
+    sets.append(tuple(own[space.start] for own in (start, old.start, new.start)))
+    for k in range(space.n_states):
+        edges, tail = np.flatnonzero(space.src == k), [k] if space.end[k] else []
+        both = ((move, end), (old.move, old.end), (new.move, new.end))
+        sets.append(tuple(np.concatenate([a[edges], b[tail]]) for a, b in both))
+    for gained, before, after in sets:
+        if len(before) > 1:
+            c = (gained[0] - after[0] * gained.sum()) / (after[0] - before[0])
+            assert c > 0
+            np.testing.assert_allclose(after, (gained + c * before) / (gained.sum() + c), rtol=1e-6)
+
+
 def test_ebw_starts_below_maximum_likelihood():
     problem = draw_problem(Contrast("sum"))
     theta = draw_hmm(SPACE, np.random.default_rng(1)).theta(problem.chain)
     before = problem.evaluate(theta)[0]
     session = run(EBW(max_iter=5), problem, begin(EBW(), problem, theta))
     assert session.history[0]["objective"] < before
+
+
+def test_whitened_steps_are_gradients_times_variances():
+    problem = draw_problem(Contrast("sum"))
+    hmm = draw_hmm(SPACE, np.random.default_rng(1))
+    found = []
+    for whitened in (False, True):
+        chain = in_moments(problem.chain, whitened=whitened)
+        theta = hmm.theta(chain)
+        gradient = replace(problem, chain=chain).evaluate(theta)[1]
+        found.append({name: values.copy() for name, values in chain.views(gradient).items()})
+    variance = np.exp(chain.views(theta)["mixture.log_variance"])
+    for name, values in found[0].items():
+        factor = variance if name == "mixture.mean" else 1.0
+        np.testing.assert_allclose(found[1][name], factor * values, rtol=1e-10, atol=1e-12)
+
+
+def test_training_by_whitened_steps():
+    settings = {"trainer": "sgd", "learning_rate": 0.01, "kappa": 0.3, "max_iter": 4, "n_jobs": 1}
+    plain, whitened = (HMMClassifier(**settings, mean_steps=steps).fit(X, Y) for steps in ("gradient", "whitened"))
+    assert whitened.history_[-1]["objective"] < whitened.history_[0]["objective"]
+    assert np.abs(plain.hmm_.mean - whitened.hmm_.mean).max() > 1e-6
+    for trainer in ("em", "ebw", "lbfgs", "rprop"):
+        with pytest.raises(ConfigError, match=r"mean_steps=.whitened. has no effect"):
+            HMMClassifier(trainer=trainer, mean_steps="whitened").fit(X, Y)
 
 
 @pytest.mark.parametrize("trainer", ["sgd", "rprop", "lbfgs", "adam"])

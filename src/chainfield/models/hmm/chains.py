@@ -137,10 +137,10 @@ def with_sharpness(chain: Chain, sharpness: float) -> Chain:
     return chain if sharpness == 1.0 else replace(chain, emissions=tuple(turned))
 
 
-def in_moments(chain: Chain, sharpness: float = 1.0) -> Chain:
-    """The chain with means and variances in place of natural parameters."""
+def in_moments(chain: Chain, sharpness: float = 1.0, whitened: bool = False) -> Chain:
+    """The chain with means and variances in place of natural parameters; ``whitened``: see :class:`Gaussians`."""
     turned = (
-        replace(Gaussians.like(s), sharpness=sharpness) if isinstance(s, GaussianMixture) else s
+        replace(Gaussians.like(s), sharpness=sharpness, whitened=whitened) if isinstance(s, GaussianMixture) else s
         for s in chain.emissions
     )
     return replace(chain, emissions=tuple(turned))

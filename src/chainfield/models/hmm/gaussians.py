@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 @final
 @dataclass(frozen=True, eq=False)
 class Gaussians(Scorer):
-    """R rows of M Gaussians each, with diagonal covariances. A way to train; models keep natural parameters."""
+    """R rows of M Gaussians each, with diagonal covariances. A way to train; models keep natural parameters.
+
+    ``whitened``: the gradient of a mean is Σ γ (z - μ), without its division by the variance (Mahajan et al. 2006). It
+    points uphill all the same, but is the gradient of no function.
+    """
 
     n_columns: int
     n_rows: int
@@ -37,6 +41,7 @@ class Gaussians(Scorer):
     centre: Float  # (D,)
     spread: Float  # (D,)
     sharpness: float = 1.0
+    whitened: bool = False
     name: str = field(default="mixture", kw_only=True)
 
     @classmethod
@@ -96,7 +101,7 @@ class Gaussians(Scorer):
             zeroth, first = counts[0], counts[1 : 1 + d]
             second = counts[1 + d :] / SQUARES + zeroth
             mean, precision = params["mean"], np.exp(-params["log_variance"])
-            d_mean = precision * (first - mean * zeroth)
+            d_mean = (1.0 if self.whitened else precision) * (first - mean * zeroth)
             d_log = 0.5 * (precision * (second - 2.0 * mean * first + mean**2 * zeroth) - zeroth)
             into["log_weight"][...] += scale * zeroth
             into["mean"][...] += scale * d_mean

@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.errors import ConfigError
+from chainfield.errors import ConfigError, SettingError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Classifier
 from chainfield.models.compose import Material
@@ -36,6 +36,7 @@ from .renormalising import renormaliser
 from .topologies import BlockSettings, block_space
 
 OWN_TRAINERS = ("em", "ebw")
+STEPPING = ("sgd", "averaged", "adam")  # no line search, and the size of a gradient counts
 
 
 @final
@@ -56,6 +57,12 @@ class HMMClassifier(
         ("free", "renormalised"),
         "Gradient trainers: log-probabilities move freely, which leaves an "
         "unnormalised model (free), or are normalised after every step (renormalised).",
+    )
+    mean_steps: str = choice(
+        "gradient",
+        ("gradient", "whitened"),
+        "Trainers sgd, averaged and adam: means follow their gradient, or the gradient without its division by the "
+        "variances, so that columns with large variances are not left behind (whitened).",
     )
     flatten: str | None = but(
         BlockSettings.flatten,
@@ -89,6 +96,15 @@ class HMMClassifier(
         """Not for HMMs: EM needs all data in every iteration."""
         raise ConfigError("HMMClassifier needs all data at once; call fit, or use HiddenCRF.")
 
+    def check_settings(self) -> None:
+        """Besides the rest: steps that are no gradient are for trainers that need none."""
+        super().check_settings()
+        if self.mean_steps == "whitened" and self.trainer not in STEPPING:
+            raise SettingError(
+                f'mean_steps="whitened" has no effect with trainer="{self.trainer}", or would mislead it; it belongs '
+                f"to {', '.join(STEPPING[:-1])} and {STEPPING[-1]}."
+            )
+
     def _objective(self) -> Objective:
         if self.trainer == "em":
             return JointLikelihood()
@@ -116,7 +132,7 @@ class HMMClassifier(
             carry_over(previous, chain, material.origin(chain.space), likely)
         if own:
             return replace(problem, chain=with_sharpness(chain, sharpness)), likely
-        moments = in_moments(chain, sharpness)
+        moments = in_moments(chain, sharpness, self.mean_steps == "whitened")
         start = anchored(moments, HMM.read(chain, likely).theta(moments))
         project = None if self.constraints == "free" else renormaliser(*unanchored(start), ends=self.ends)
         problem = replace(problem, chain=start, project=project)

@@ -89,6 +89,9 @@ class NeuralCRF(
         help="Decay of all weights by learning_rate · l2 per step (AdamW).",
     )
     learning_rate: float = but(TrainingSettings.learning_rate, default=1e-3, optional=False, help="Adam's step.")
+    epsilon: float = number(
+        1e-6, "Adam's epsilon: a smaller one makes larger steps where gradients are tiny.", above=True
+    )
     batch_size: int = but(TrainingSettings.batch_size, default=20, optional=False, help="Sequences per step.")
     max_iter: int = but(TrainingSettings.max_iter, default=50, optional=False, help="Most passes over the data.")
     patience: int | None = but(TrainingSettings.patience, default=10)
@@ -187,6 +190,7 @@ class NeuralCRF(
             rate=self.learning_rate,
             batch_size=self.batch_size,
             clip=self.clip,
+            epsilon=self.epsilon,
             l2=self.l2,
             unknown=self.unknown,
             max_iter=self.max_iter,

@@ -19,7 +19,6 @@ from chainfield.trainers.trainer import orders
 from .problem import NeuralProblem
 from .row_adam import BETAS, RowAdam
 
-EPSILON = 1e-6  # the paper's
 SORTED = 25  # batches whose sequences are sorted by length together
 
 
@@ -50,14 +49,14 @@ def torch_threads(n: int) -> Iterator[None]:
 class Optimiser:
     """Adam: torch's own, and row by row for the vectors of words, of which a batch has few."""
 
-    def __init__(self, problem: NeuralProblem, rate: float, decay: float, clip: float) -> None:
+    def __init__(self, problem: NeuralProblem, rate: float, decay: float, clip: float, epsilon: float) -> None:
         self.words, self.clip, self.steps = problem.network.words, clip, 0
         self.trained = problem.trained
         self.others = [p for p in self.trained if p is not self.words]
-        self.rows = RowAdam(self.words, rate, EPSILON, decay)
+        self.rows = RowAdam(self.words, rate, epsilon, decay)
         kind = torch.optim.AdamW if decay else torch.optim.Adam
         options: dict[str, Any] = {"weight_decay": decay} if decay else {}
-        self.adam = kind(self.others, lr=rate, betas=BETAS, eps=EPSILON, fused=True, **options)
+        self.adam = kind(self.others, lr=rate, betas=BETAS, eps=epsilon, fused=True, **options)
 
     def prepare(self, word: torch.Tensor) -> None:
         """Bring the vectors of these words up to now."""
@@ -128,6 +127,7 @@ class NeuralAdam(Trainer[NeuralState]):
     rate: float = 1e-3
     batch_size: int = 20
     clip: float = 5.0
+    epsilon: float = 1e-6
     l2: float = 0.0
     unknown: float = 0.5
     max_iter: int = 100
@@ -183,7 +183,7 @@ class NeuralAdam(Trainer[NeuralState]):
         """The one that has come so far, or a new one that takes over where a checkpoint stands."""
         if self._live.get("state") is not state:
             problem.read(state.theta)
-            optimiser = Optimiser(problem, self.rate, self.l2, self.clip)
+            optimiser = Optimiser(problem, self.rate, self.l2, self.clip, self.epsilon)
             if state.steps:
                 optimiser.resume(state.first, state.second, state.steps)
             self._live.update(state=state, optimiser=optimiser)
