@@ -1,13 +1,15 @@
-"""Writes the tables of settings and options into the pages of the documentation: ``python docs/tables.py``.
+"""Writes the tables of settings, options and file parts into the pages of the documentation: ``python docs/tables.py``.
 
-A table stands between ``<!-- settings NAME -->`` (or ``<!-- options NAME -->``) and ``<!-- end -->``; what is between
-them is written anew from the declarations. ``--check`` changes nothing and fails if a table is out of date.
+A table stands between ``<!-- settings NAME -->`` (or ``options``, ``values``, ``tensors``, ``scorers``) and
+``<!-- end -->``; what is between them is written anew from the declarations.
+``--check`` changes nothing and fails if a table is out of date.
 """
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -15,10 +17,14 @@ import click
 import chainfield.models
 from chainfield.commands.main import group
 from chainfield.commands.model_options import SettingOption
+from chainfield.features import MAPS
+from chainfield.files import model, parts
+from chainfield.schema import Part, Tensor
+from chainfield.scorers import SCORERS
 from chainfield.settings import Choice, Configurable, Setting
 
 DOCS = Path(__file__).parent
-MARK = re.compile(r"(<!-- (settings|options) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARK = re.compile(r"(<!-- (settings|options|values|tensors|scorers) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def settings_table(name: str) -> str:
@@ -66,9 +72,72 @@ def options_table(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def part_named(name: str) -> tuple[str, Part]:
+    """A part of files, and what stands in front of the names of its tensors."""
+    plain = {
+        "model": ("", model.MODEL),
+        "estimator": ("", model.ESTIMATOR),
+        "parameters": ("", model.PARAMETERS),
+        "chain": ("", parts.CHAIN),
+        "counted-space": ("space.", parts.COUNTED_SPACE),
+        "space": ("space.", parts.SPACE),
+    }
+    return plain[name] if name in plain else ("features.", MAPS[name].schema)
+
+
+def values_table(name: str) -> str:
+    """The values of a part."""
+    lines = ["| key | value | content |", "|---|---|---|"]
+    lines += [f"| `{v.name}` | {v.range} | {v.content} |" for v in part_named(name)[1].values]
+    return "\n".join(lines) + "\n"
+
+
+def tensors_table(name: str) -> str:
+    """The tensors of a part."""
+    prefix, part = part_named(name)
+    return tensors((prefix, tensor, "") for tensor in part.tensors)
+
+
+def tensors(found: Iterable[tuple[str, Tensor, str]]) -> str:
+    """A line for each tensor: what stands before its name, and before its content."""
+    lines = ["| tensor | dtype | shape | numbers | content |", "|---|---|---|---|---|"]
+    lines += [
+        f"| `{prefix}{t.name}` | {t.dtypes} | {t.dimensions} | {t.range} | {owner}{t.content} |"
+        for prefix, t, owner in found
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def scorers_table(name: str) -> str:
+    """The scorers of files, or their tensors: those that several have are listed once."""
+    kinds = {own: SCORERS[own] for own in sorted(SCORERS) if SCORERS[own].__module__.startswith("chainfield.")}
+    if name == "tensors":
+        owners: dict[tuple[str, Tensor], list[str]] = {}
+        for own, kind in kinds.items():
+            assert kind.schema is not None
+            for inside, part in {"": kind.schema, **kind.schema.parts}.items():
+                for tensor in part.tensors:
+                    place = (f"scorer.{{name}}.{inside}{'.' if inside else ''}", tensor)
+                    owners.setdefault(place, []).append(f"`{own}`")
+        return tensors((prefix, tensor, f"{', '.join(own)}: ") for (prefix, tensor), own in owners.items())
+    lines = ["| type | group | settings | parameters in `theta` |", "|---|---|---|---|"]
+    for own, kind in kinds.items():
+        assert kind.schema is not None
+        values = [f"`{v.name}` ({v.range}): {v.content}" for v in kind.schema.values if v.name != "name"]
+        values += [f"`{inside}` (an object)" for inside in kind.schema.parts]
+        lines.append(f"| `{own}` | {kind.group} | {'; '.join(values)} | {(kind.shapes.__doc__ or '').strip()} |")
+    return "\n".join(lines) + "\n"
+
+
 def renewed(text: str) -> str:
     """A page with its tables written anew."""
-    tables = {"settings": settings_table, "options": options_table}
+    tables = {
+        "settings": settings_table,
+        "options": options_table,
+        "values": values_table,
+        "tensors": tensors_table,
+        "scorers": scorers_table,
+    }
     return MARK.sub(lambda found: found[1] + tables[found[2]](found[3]) + found[4], text)
 
 

@@ -726,7 +726,7 @@ def damaged(tiny: Path) -> dict[str, bytes]:
         "a few bytes": whole[:5],
         "empty": b"",
         "tampered": bytes(flipped),
-        "newer": rewritten(rb"\"version\":2", rb"\"version\":99"),
+        "newer": rewritten(rb"\"version\":6", rb"\"version\":99"),
         "another kind": rewritten(rb"\"kind\":\"model\"", rb"\"kind\":\"novel\""),
         "described otherwise": rewritten(b"likelihood", b"likelyhood"),
     }

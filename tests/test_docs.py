@@ -203,7 +203,12 @@ def header(path: Path) -> tuple[dict[str, str], dict[str, object]]:
 
 def documented_tensors() -> dict[str, str]:
     text = (DOCS / "file_format.md").read_text(encoding="utf-8")
-    return {cells[0].strip("`"): cells[1] for cells in rows(text) if len(cells) == 4}
+    found: dict[str, str] = {}
+    for cells in rows(text):
+        if len(cells) in (4, 5):  # scorers may have different tensors of one name
+            name = cells[0].strip("`")
+            found[name] = f"{found[name]}, {cells[1]}" if name in found else cells[1]
+    return found
 
 
 def tensor_pattern(name: str) -> str:

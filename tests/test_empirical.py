@@ -366,7 +366,7 @@ def test_counting_is_quick_to_refuse_damaged_files(tmp_path):
         kept = getattr(rates, name).copy()
         object.__setattr__(rates, name, kept * -1 - 1)
         model.save(tmp_path / "m.cf")
-        with pytest.raises(ModelFileError, match="does not fit"):
+        with pytest.raises(ModelFileError, match="does not describe a model: the tensor"):
             chainfield.load(tmp_path / "m.cf")
         object.__setattr__(rates, name, kept)
 

@@ -18,6 +18,7 @@ ALLOWED: dict[str, str] = {
     "errors": "",
     "lazy": "",
     "arrays": "",
+    "schema": "arrays",
     "settings": "errors",
     "memory": "errors",
     "parallel": "errors",
@@ -34,9 +35,9 @@ ALLOWED: dict[str, str] = {
     "potentials": "errors arrays states",
     "inference": "errors arrays parallel kernels kernels.chain states potentials",
     "torch": "errors arrays kernels kernels.chain states potentials inference",
-    "features": "errors lazy arrays parallel kernels kernels.text data",
+    "features": "errors lazy arrays schema parallel kernels kernels.text data",
     "statistics": "errors arrays features",
-    "scorers": "errors lazy arrays memory kernels kernels.chain kernels.train states potentials features",
+    "scorers": "errors lazy arrays schema memory kernels kernels.chain kernels.train states potentials features",
     "objectives": "errors arrays states potentials inference",
     "tasks": "errors arrays states potentials",
     "problem": "errors arrays parallel kernels kernels.chain kernels.train states potentials inference features "
@@ -46,17 +47,17 @@ ALLOWED: dict[str, str] = {
     "fitted": "errors arrays parallel spans states potentials inference features scorers tasks",
     "plots": "errors arrays",
     "inspection": "errors arrays parallel spans states potentials inference features scorers tasks fitted plots",
-    "files": "errors arrays memory parallel states inference features scorers tasks problem trainers fitted",
+    "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
     "models": "errors lazy arrays settings memory parallel spans kernels kernels.train data metrics states potentials "
     "inference features scorers objectives tasks problem trainers fitted inspection files",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
-    "models.hmm": "errors arrays settings memory parallel kernels kernels.train states potentials inference features "
-    "scorers objectives tasks problem trainers fitted models",
-    "models.empirical": "errors arrays settings memory parallel kernels kernels.counting kernels.train data states "
-    "potentials inference features scorers objectives tasks problem trainers fitted models",
-    "models.neural": "errors arrays settings memory parallel kernels kernels.text data states potentials features "
-    "inference scorers objectives tasks problem trainers fitted files torch models",
+    "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
+    "features scorers objectives tasks problem trainers fitted models",
+    "models.empirical": "errors arrays schema settings memory parallel kernels kernels.counting kernels.train data "
+    "states potentials inference features scorers objectives tasks problem trainers fitted models",
+    "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
+    "features inference scorers objectives tasks problem trainers fitted files torch models",
     "adapters": "errors arrays settings tasks models",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",

@@ -344,7 +344,7 @@ def test_a_network_of_another_space_is_refused(tmp_path):
     )
     object.__setattr__(tagger, "theta", np.zeros(tagger.chain.n_parameters))
     fitted.save(tmp_path / "m.cf")
-    with pytest.raises(ModelFileError, match="the number of rows of the network does not fit the rest of the model"):
+    with pytest.raises(ModelFileError, match="n_rows has 3 where R is 4"):
         chainfield.load(tmp_path / "m.cf")
 
 

@@ -65,7 +65,7 @@ OURS = {
     "LowRankTransition": LowRankTransition(whole(0, 0, 1, 1), whole(0, 1, 0, 1), 2),
     "EdgeFeatures": EdgeFeatures(all_pairs(2, 2), np.array([0, 0, 1], np.int32)),
     "HiddenUnits": HiddenUnits(2, 3, 2, "sparse", output_pace=0.5),
-    "Neural": Neural(2, 5, 1, 4, 6, "cnn", 3, 2, "none", 0, 4),
+    "Neural": Neural(2, 5, 1, 4, 6, "cnn", 3, 2, "none", 1, 4),
     "GaussianMixture": GaussianMixture(2, 3, 2, np.zeros(2), np.ones(2)),
     "Words": Words(*ENTRIES, 3, 2),
     "UnseenAverage": UnseenAverage(*SAMPLES, 3, 2, counted="tokens"),
@@ -83,6 +83,7 @@ class Quiet(Scorer):
     n_columns: int
     n_rows: int
     name: str = field(default="quiet", kw_only=True)
+    group = "emissions"
 
     def shapes(self):
         return {"u": (self.n_columns,), "v": (self.n_rows,)}
@@ -124,7 +125,12 @@ def test_scorers_survive_being_taken_apart(kind):
     scorer = OURS[kind]
     if kind == "Neural":
         pytest.importorskip("torch")
-    again = scorer_from_parts(*scorer_to_parts(scorer))
+    given = {"L": 6, "K": 6, "B": 2, "characters": 6}
+    given |= {
+        size: getattr(scorer, name, 3) for size, name in (("R", "n_rows"), ("D", "n_columns"), ("F", "n_features"))
+    }
+    edges = [array for array in vars(scorer).values() if isinstance(array, np.ndarray)] or [np.empty(4)]
+    again = scorer_from_parts(*scorer_to_parts(scorer), scorer.group, given | {"E": len(edges[0])})
     assert type(again) is type(scorer)
     assert (again.name, again.shapes()) == (scorer.name, scorer.shapes())
     for ours, theirs in zip(scorer.to_parts()[1].values(), again.to_parts()[1].values(), strict=True):

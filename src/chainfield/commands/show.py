@@ -98,7 +98,9 @@ def _tables(
     moves: dict[tuple[Any, ...], float],
     top: int,
 ) -> None:
+    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     from chainfield.inspection.units import has_units, portraits
 
@@ -106,13 +108,14 @@ def _tables(
 
     out = console()
     chain = tagger.chain
+    kind = escape(about.get("class", "model"))
     out.print(
-        f"[bold]{about.get('class', 'model')}[/bold]: {len(tagger.task.labels)} labels, {chain.space.n_states} states, "
+        f"[bold]{kind}[/bold]: {len(tagger.task.labels)} labels, {chain.space.n_states} states, "
         f"{tagger.features.n_features or tagger.features.n_columns:,} features ({tagger.features.kind}), "
         f"{tagger.n_weights:,} weights, {sum(w != 0 for _, _, w in weights):,} of them on features and not zero"
     )
     settings = {k: v for k, v in about.get("settings", {}).items() if v not in (None, False) and k != "template"}
-    out.print("  ".join(f"[dim]{k}[/dim] {v}" for k, v in settings.items()))
+    out.print("  ".join(f"[dim]{escape(k)}[/dim] {escape(str(v))}" for k, v in settings.items()))
 
     def table(title: str, rows: list[tuple[str, float]], positive: bool) -> None:
         shown = Table(
@@ -123,7 +126,7 @@ def _tables(
         for name, w in rows:
             if (w > 0) != positive:
                 continue
-            shown.add_row(f"{w:+.4f}", name, style="green" if w > 0 else "red")
+            shown.add_row(f"{w:+.4f}", Text(name), style="green" if w > 0 else "red")
         out.print(shown)
 
     scored = [(f"{feature} → {y}", w) for feature, y, w in weights]
@@ -137,7 +140,7 @@ def _tables(
         for column in ("unit", "features", "labels"):
             units.add_column(column)
         for unit in portraits(tagger)[:top]:
-            units.add_row(str(unit.unit), _weighted(unit.features), _weighted(unit.labels))
+            units.add_row(str(unit.unit), Text(_weighted(unit.features)), Text(_weighted(unit.labels)))
         out.print(units)
 
 

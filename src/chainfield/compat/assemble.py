@@ -9,7 +9,6 @@ import numpy as np
 
 from chainfield.arrays import Float, Int
 from chainfield.features.feature_map import FeatureMap
-from chainfield.files.parts import check_chain
 from chainfield.memory import demand_memory
 from chainfield.models import LinearCRF
 from chainfield.models.memm import MEMM
@@ -64,7 +63,8 @@ def linear_model(
         scorers.append(EdgeFeatures(pairs_from_codes(codes, features.n_edge_features, space.n_edges), space.edge_row))
         parameters.append(edges.weight[order])
     chain = Chain(space, (SparseLinear(pairs, n),), tuple(scorers), normalised=normalised)
-    check_chain(chain, features)
+    for scorer in chain.scorers:
+        scorer.check(space, features)
     kind = MEMM if normalised else LinearCRF
     settings = {} if normalised else {"boundary": False}
     model = kind(all_transitions=False, decoder=decoder, **settings)

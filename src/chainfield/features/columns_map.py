@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, ClassVar, cast, final
+from typing import Any, ClassVar, cast, final, get_args
 
 import numpy as np
 
 from chainfield.arrays import Arrays, Int, Int32, offsets_of
 from chainfield.data.coded_rows import CodedRows, encode_columns
 from chainfield.errors import DataError
+from chainfield.schema import Part, Tensor, Value, demand, texts_tensors, whole
 
 from .batch import Batch, Sparse
 from .feature_map import FeatureMap, pack_strings, unpack_strings
@@ -22,11 +23,51 @@ from .template_strings import compact, cut_strings, slot_values
 from .template_table import KeyTable, Texts
 
 
+def _tables(prefix: str, label: str) -> tuple[Tensor, ...]:
+    """The tensors of one table of keys."""
+    keys = f"keys of {prefix}"
+    return (
+        Tensor(
+            f"{prefix}.keys", ("I32",), (keys, f"1 + slots of {prefix}"),
+            f"features of {label}: form, then the texts of its slots, then -1", least=-1,
+        ),
+        Tensor(
+            f"{prefix}.number", ("I32",), (keys,), "the feature of each key; missing: key i is feature i. Keys that "
+            "write the same string have the same feature", least=0, below=keys, optional=True,
+        ),
+        Tensor(
+            f"{prefix}.tables", ("I32",), (f"entries of {prefix}",), "for each view, for each value of its column: the "
+            "text that the transform gives, or -1 where the feature is absent", least=-1, below="known texts",
+        ),
+        Tensor(
+            f"{prefix}.pads", ("I32",), (f"views of {prefix}", f"2 · reach of {prefix}"), "the texts beyond the ends: "
+            "1, 2, … positions before the start, then 1, 2, … after the end; -1: absent", least=-1, below="known texts",
+        ),
+    )  # fmt: skip
+
+
 @final
 class TemplateFeatures(FeatureMap):
     """Columns become integers once; templates run over integers (see :mod:`chainfield.features.program`)."""
 
     kind: ClassVar[str] = "templates"
+    schema = Part(
+        (
+            Value("template", "text", "the text of the template"),
+            Value("dialect", "text", "how it is written", choices=get_args(Dialect)),
+            whole("n_columns", "columns of the data", "columns", most="file"),
+            whole("n_texts", "texts that features have; those behind them are values of columns only", "known texts"),
+        ),
+        (
+            *texts_tensors("texts.", "texts", "texts"),
+            Tensor(
+                "values.{c}", ("I32",), ("values of {c}",), "the texts of the values of column c, by value", least=0,
+                below="texts", distinct=True, each="columns",
+            ),
+            *_tables("nodes", "labels"),
+            *_tables("edges", "label pairs"),
+        ),
+    )  # fmt: skip
 
     def __init__(self, templates: TemplateSet, n_columns: int = 0) -> None:
         self.templates = templates
@@ -40,6 +81,11 @@ class TemplateFeatures(FeatureMap):
         self._texts = texts
         self._nodes = KeyTable(compile_templates(self.templates.unigrams, dialect), texts)
         self._edges = KeyTable(compile_templates(self.templates.conditioned_bigrams, dialect), texts)
+
+    @property
+    def offers(self) -> frozenset[str]:  # type: ignore[override]
+        """Features of transitions where the template has some."""
+        return frozenset({"sparse", "edges"} if self.templates.conditioned_bigrams else {"sparse"})
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
@@ -161,24 +207,27 @@ class TemplateFeatures(FeatureMap):
             for table, (of_string, of_form, texts), strings in zip(tables, cuts, (nodes, edges), strict=True)
         ]
         for table in tables:
-            table.restore(table.save(), [len(known) for known in features._values], len(features._texts.list))
+            table.restore(table.save(), [len(known) for known in features._values])
         return features, kept[0], kept[1]
 
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> TemplateFeatures:
         """The inverse of save."""
-        dialect = cast(Dialect, config["dialect"])
-        features = cls(parse_template(config["template"], "the model's template", dialect), config["n_columns"])
+        dialect, n_columns, n_texts = cast(Dialect, config["dialect"]), config["n_columns"], config["n_texts"]
+        templates = parse_template(config["template"], "the model's template", dialect)
+        templates.check_columns(n_columns, "the model")
         texts = unpack_strings({name: arrays[f"texts.{name}"] for name in ("bytes", "lengths")})
-        if not 0 <= config["n_texts"] <= len(texts):
-            raise ValueError("there are fewer texts than the description says")
-        features._connect(Texts(texts[: config["n_texts"]]))
+        demand(len(set(texts)) == len(texts), "a text that occurs twice")
+        demand(n_texts <= len(texts), "the number of texts")
+        features = cls(templates)
+        features.width = n_columns
+        features._connect(Texts(texts[:n_texts]))
         features._values = [
-            {texts[i]: n for n, i in enumerate(arrays[f"values.{c}"].tolist())} for c in range(config["n_columns"])
+            {texts[i]: n for n, i in enumerate(arrays[f"values.{c}"].tolist())} for c in range(n_columns)
         ]
         for prefix, keys in (("nodes", features._nodes), ("edges", features._edges)):
             own = {k.removeprefix(prefix + "."): v for k, v in arrays.items() if k.startswith(prefix + ".")}
-            keys.restore(own, [len(known) for known in features._values], config["n_texts"])
+            keys.restore(own, [len(known) for known in features._values])
         return features
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from chainfield.arrays import Arrays, Int32
+from chainfield.schema import Part
 
 from .batch import Batch
 
@@ -23,6 +24,10 @@ class FeatureMap(ABC):
     n_edge_features: int = 0
     #: Whether label pairs are scored by themselves (templates may leave that out).
     plain_transitions: bool = True
+    #: What its batches have: "sparse", "dense", "edges", "tokens".
+    offers: frozenset[str] = frozenset()
+    #: What model files hold of it.
+    schema: ClassVar[Part]
 
     @abstractmethod
     def learn(self, sequences: Any, min_count: int = 1) -> Batch:
@@ -51,7 +56,7 @@ class FeatureMap(ABC):
     @classmethod
     @abstractmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> FeatureMap:
-        """The inverse of :meth:`save`."""
+        """The inverse of :meth:`save`; what the schema declares has been checked before."""
 
 
 def pack_strings(strings: Sequence[str]) -> Arrays:

@@ -11,6 +11,7 @@ import numpy as np
 from chainfield.arrays import Arrays, Int32
 from chainfield.data.string_table import StringTable
 from chainfield.parallel import ordered_map
+from chainfield.schema import Part, demand, texts_tensors
 
 from .batch import Batch
 from .feature_map import FeatureMap, pack_strings, unpack_strings
@@ -22,6 +23,8 @@ class NamedFeatures(FeatureMap):
     """A number for each attribute name, in order of first appearance."""
 
     kind: ClassVar[str] = "attributes"
+    offers = frozenset({"sparse"})
+    schema = Part((), texts_tensors("", "F", "names"))
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._table = StringTable(names)
@@ -80,4 +83,6 @@ class NamedFeatures(FeatureMap):
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> NamedFeatures:
         """From the names."""
-        return cls(unpack_strings(arrays))
+        features = cls(unpack_strings(arrays))
+        demand(len(features._table) == features.n_features, "a name that occurs twice")
+        return features

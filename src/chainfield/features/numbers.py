@@ -10,6 +10,7 @@ import numpy as np
 
 from chainfield.arrays import Arrays, Int32, offsets_of
 from chainfield.errors import DataError
+from chainfield.schema import Part, Tensor, whole
 
 from .batch import Batch, Sparse, check_finite
 from .feature_map import FeatureMap
@@ -20,6 +21,8 @@ class DenseFeatures(FeatureMap):
     """Every position is a row of D numbers; a sequence is a (length, D) array."""
 
     kind: ClassVar[str] = "dense"
+    offers = frozenset({"dense"})
+    schema = Part((whole("n_columns", "columns of the arrays", "D", most="file"),))
 
     def __init__(self, n_columns: int = 0) -> None:
         self.n_columns = n_columns
@@ -78,6 +81,16 @@ class SparseFeatures(FeatureMap):
     """Every position is a row of a SciPy sparse matrix with F columns; a sequence is a (length, F) matrix."""
 
     kind: ClassVar[str] = "sparse"
+    offers = frozenset({"sparse"})
+    schema = Part(
+        (whole("n_features", "columns of the matrices", "F", most="file"),),
+        (
+            Tensor(
+                "numbers", ("I32",), ("F",), "the feature of each column; missing: column i is feature i", least=0,
+                below="F", distinct=True, optional=True,
+            ),
+        ),
+    )  # fmt: skip
 
     def __init__(self, n_features: int = 0, numbers: Int32 | None = None) -> None:
         self.n_features = n_features
@@ -121,10 +134,7 @@ class SparseFeatures(FeatureMap):
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> SparseFeatures:
         """The inverse of save."""
-        numbers = arrays.get("numbers")
-        if numbers is not None and not np.array_equal(np.sort(numbers), np.arange(config["n_features"])):
-            raise ValueError("the numbers of the columns are not a permutation")
-        return cls(config["n_features"], None if numbers is None else numbers.astype(np.int32))
+        return cls(config["n_features"], arrays.get("numbers"))
 
 
 def _rows(sequences: Sequence[Any], n_features: int | None) -> Batch:

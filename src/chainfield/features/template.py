@@ -21,6 +21,10 @@ from .template_syntax import detect_dialect, parse_line
 __all__ = ["Dialect", "Slot", "Template", "TemplateSet", "load_template", "padding", "parse_template"]
 
 
+# Every two templates are compared, to tell their features apart.
+MOST_TEMPLATES = 4096
+
+
 @dataclass(frozen=True)
 class TemplateSet:
     """The templates of one file, in its order; `parse_template(text, dialect=dialect)` gives an equal set."""
@@ -93,6 +97,8 @@ def parse_template(text: str, source: str = "template", dialect: Dialect | None 
             raise ConfigError(f"{source}, line {number}: {fault}") from None
         if template is not None:
             templates.append(template)
+    if len(templates) > MOST_TEMPLATES:
+        raise ConfigError(f"{source} holds {len(templates):,} templates; at most {MOST_TEMPLATES:,} are possible.")
     if not templates:
         raise ConfigError(f"{source} holds no template; write at least one line, such as U00:%x[0,0].")
     if dialect == "chainfield":

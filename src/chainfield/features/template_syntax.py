@@ -28,6 +28,8 @@ _COMMAND = re.compile(
 )
 _CHAINFIELD_MARK = re.compile(r"%x\[[^\],]*,[^\],]*,")
 _WAPITI_MARK = re.compile(r"^[ub*]|%[XtTmM]\[|%x\[@")
+# How far a slot may look: features beyond the ends are made for each position up to there.
+FARTHEST = 1000
 _SPACES = " \t\v\f\r"
 _KIND_OF: dict[str, Kind] = {"U": "u", "B": "b", "u": "u", "b": "b", "*": "*"}
 
@@ -92,10 +94,16 @@ _EXPECTED: dict[Dialect, str] = {
 def _cell_slot(found: re.Match[str], dialect: Dialect) -> Slot:
     row, column, transform = found.groups()
     if transform is None:
-        return Slot(int(row), int(column))
+        return Slot(_offset(int(row)), int(column))
     if dialect == "crfpp":
         raise ConfigError(f"{found.group()!r} has a transform; CRF++ has none, the chainfield dialect does.")
-    return Slot(int(row), int(column), parse_transform(transform))
+    return Slot(_offset(int(row)), int(column), parse_transform(transform))
+
+
+def _offset(found: int) -> int:
+    if abs(found) > FARTHEST:
+        raise ConfigError(f"The offset {found} is too far; a template may look {FARTHEST:,} positions ahead or back.")
+    return found
 
 
 def _command_slot(found: re.Match[str], dialect: Dialect) -> Slot:
@@ -103,6 +111,6 @@ def _command_slot(found: re.Match[str], dialect: Dialect) -> Slot:
     if (regex is None) != (command in "xX"):
         raise ConfigError(f"Cannot read {found.group()!r}; expected {_EXPECTED[dialect]}.")
     base = 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10
-    offset = int(digits, base) * (-1 if found["sign"] == "-" else 1)
+    offset = _offset(int(digits, base) * (-1 if found["sign"] == "-" else 1))
     transform = IDENTITY if regex is None else Transform("test" if command in "tT" else "match", regex)
     return Slot(offset, int(found["column"]), transform, found["absolute"] == "@", command.isupper())

@@ -10,6 +10,7 @@ import numpy as np
 from chainfield.arrays import Arrays, Bool, Int, Int32
 from chainfield.data.coded_rows import CodedRows
 from chainfield.parallel import ordered_map
+from chainfield.schema import demand
 
 from .program import Program
 
@@ -51,7 +52,7 @@ class KeyTable:
         self._hash = np.zeros((2, 2), np.uint64)
         self._bits = 0  # of a text in a key's code, if all of a key fits into 64 bits
         self._tables: list[Int32] = [np.empty(0, np.int32) for _ in program.views]
-        self._pads = np.full((len(program.views), 2 * program.reach), ABSENT, np.int32)
+        self._pads = np.empty((0, 2 * program.reach), np.int32)  # (views, 2 reach), once values are known
         # A feature string can be cut into slots in two ways only if a text contains a separator, or if one template's
         # beginning continues another's. Such keys are compared as strings.
         self._separators = {c for i in range(len(program.form)) for text in program.literals(i)[1:-1] for c in text}
@@ -70,8 +71,8 @@ class KeyTable:
         for v, view in enumerate(self.program.views):
             fresh = values[view.column][len(self._tables[v]) :]
             self._tables[v] = np.concatenate([self._tables[v], self.texts.add(view.texts(fresh))])
-        for v, pads in enumerate(self.program.pad_texts()):
-            self._pads[v] = self.texts.add(pads)
+        pads = [self.texts.add(pads) for pads in self.program.pad_texts()]
+        self._pads = np.array(pads, np.int32).reshape(-1, 2 * self.program.reach)
 
     def _prepare(self) -> None:
         """What the kernel needs besides keys; made anew whenever texts or values were added."""
@@ -252,26 +253,27 @@ class KeyTable:
         within = np.arange(len(flat)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         keys[np.repeat(np.arange(len(keys)), lengths), 1 + within] = flat
         order = np.argsort(numbers, kind="stable")
-        self._keys, self._number = keys[order], numbers[order]
+        self._keys = keys[order]
+        self._assign(numbers[order])
         return kept
 
-    def restore(self, arrays: Arrays, n_values: list[int], n_texts: int) -> None:
+    def restore(self, arrays: Arrays, n_values: list[int]) -> None:
         """The inverse of save; n_values: how many values each column has. Refuses numbers that lead nowhere."""
-        n_forms, sizes = int(self.program.form.max(initial=-1)) + 1, [n_values[v.column] for v in self.program.views]
+        program, n_texts = self.program, len(self.texts.list)
+        sizes = [n_values[view.column] for view in program.views]
         keys, tables, pads = arrays["keys"], arrays["tables"], arrays["pads"]
-        fits = (
-            keys.shape[1:] == self._keys.shape[1:] and tables.shape == (sum(sizes),) and pads.shape == self._pads.shape
-        )
-        fits = fits and all(a.dtype == np.int32 for a in arrays.values())
-        fits = fits and keys[:, :1].min(initial=0) >= 0 and keys[:, :1].max(initial=-1) < n_forms
-        for texts in (keys[:, 1:], tables, pads):
-            fits = fits and texts.min(initial=-1) >= -1 and texts.max(initial=-1) < n_texts
         number = arrays.get("number", np.arange(len(keys), dtype=np.int32))
-        fits = (
-            fits and number.shape == (len(keys),) and number.min(initial=0) >= 0 and number.max(initial=-1) < len(keys)
-        )
-        if not fits:
-            raise ValueError("the tables of template features do not fit together")
+        shapes = (keys.shape[1], len(tables), pads.shape)
+        wanted = (1 + program.arity, sum(sizes), (len(program.views), 2 * program.reach))
+        demand(shapes == wanted, "the size of the template's tables")
+        forms = np.zeros(int(program.form.max(initial=-1)) + 1, np.int64)
+        forms[program.form] = np.diff(program.first)  # slots of each form
+        form, texts = keys[:, 0], keys[:, 1:]
+        demand(form.min(initial=0) >= 0 and form.max(initial=-1) < len(forms), "the form of a key")
+        demand(texts.max(initial=-1) < n_texts, "a text of a key")
+        slots = forms[form]
+        demand(all(np.array_equal(column >= 0, slots > i) for i, column in enumerate(texts.T)), "the slots of a key")
+        demand(len(number) == 0 or bool(np.bincount(number)[: number.max()].all()), "the number of a feature")
         self._keys = np.ascontiguousarray(arrays["keys"])
         self._assign(number)
         self._pads = np.ascontiguousarray(pads)

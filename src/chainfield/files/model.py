@@ -4,25 +4,69 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from math import inf
 from typing import Any
 
-import numpy as np
-
+from chainfield.arrays import Arrays
 from chainfield.errors import ChainfieldError, ModelFileError
 from chainfield.features import MAPS, FeatureMap
 from chainfield.fitted import FITTED, FittedModel, Herd, Tagger, herd_of
 from chainfield.inference import DECODERS
+from chainfield.schema import Part, Tensor, Value
 from chainfield.scorers import Chain
 from chainfield.tasks import TASKS
 
 from .container import read_container, write_container
-from .parts import chain_from_parts, chain_to_parts, check_chain, within
+from .parts import chain_from_parts, chain_to_parts, within
 from .values import from_json, to_json
 
 KIND = "model"
 # Before 6: 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision; 5: several sets of
 # parameters that vote.
 VERSION = 6
+# Counts of the description up to this one are believed; larger ones only up to the number of bytes of the file.
+SMALL = 1 << 20
+
+MODEL = Part(
+    (
+        Value(
+            "task", "text", "what is predicted: one label per position, or one per sequence", choices=tuple(TASKS),
+            optional=True,
+        ),
+        Value("labels", "list", "the labels in order, as values"),
+        Value("features", "object", "the feature map: `kind` and its settings"),
+        Value("chain", "object", "the state space and the scorers"),
+        Value("how", "text", "how the objective combined paths", choices=("sum", "max")),
+        Value("decoder", "text", "taggers only: which labels are predicted", choices=tuple(DECODERS), optional=True),
+        Value("estimator", "object", "the model as Python knows it"),
+    )
+)  # fmt: skip
+ESTIMATOR = Part(
+    (
+        Value("class", "text", "the name of the estimator", optional=True),
+        Value(
+            "settings", "object", "its hyper-parameters, as values; those of the machine (`n_jobs`, `verbose`, "
+            "`device`) left out", optional=True,
+        ),
+        Value("notes", "any", "anything; the command line keeps `label_column` here", optional=True),
+        Value("n_sequences_seen", "whole", "for `partial_fit`", optional=True),
+        Value("scheme", "text", "`EmpiricalCRF`: the tagging scheme that was found", optional=True, null=True),
+        Value("best_iteration", "whole", "`NeuralCRF`: the pass that was kept", optional=True),
+    )
+)  # fmt: skip
+PARAMETERS = Part(
+    (),
+    (
+        Tensor(
+            "theta", ("F64", "F32"), ("P",), "all parameters: those of the emissions, then of the transitions, in the "
+            "order of `chain`, each in the order and shapes given below", below=inf, infinite=True,
+        ),
+        Tensor(
+            "members", ("F64", "F32"), ("M", "P"), "only where members vote (conditional herding): the parameters of "
+            "each, in the type of `theta`, which is their mean", below=inf, infinite=True, optional=True,
+        ),
+    ),
+)  # fmt: skip
 
 
 def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict[str, Any] | None = None) -> None:
@@ -49,55 +93,50 @@ def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict
 def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:
     """Read a model and what trained it."""
     config, arrays, _ = read_container(path, KIND, VERSION, n_jobs)
+    n_bytes = sum(array.nbytes for array in arrays.values())
     try:
-        settings = dict(config["features"])
-        kind = settings.pop("kind")
-        if kind not in MAPS:
-            raise ValueError(f"features of the kind {kind!r} are not known here")
-        features = MAPS[kind].load(settings, within(arrays, "features."))
-        chain = chain_from_parts(config["chain"], arrays)
-        check_chain(chain, features)
+        MODEL.check(config, {}, {})
+        ESTIMATOR.check(config["estimator"], {}, {})
+        features = _features(config["features"], within(arrays, "features."), n_bytes)
+        chain = chain_from_parts(config["chain"], arrays, features, n_bytes)
+        PARAMETERS.check({}, arrays, {"P": chain.n_parameters})
         theta = arrays["theta"]
-        chain = replace(chain, dtype=str(theta.dtype))
-        if theta.dtype not in (np.float64, np.float32) or theta.shape != (chain.n_parameters,):
-            raise ValueError("the number of parameters does not fit the chain")
-        about = dict(config["estimator"])
-        model = _model(config, features, chain, theta, n_jobs)
+        model = _model(config, features, replace(chain, dtype=str(theta.dtype)), theta, n_jobs)
         if "members" in arrays:
             model = _herd(model, arrays["members"])
-    except (KeyError, IndexError, TypeError, ValueError, ChainfieldError) as error:
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError, RecursionError, ChainfieldError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise ModelFileError(f"{path} does not describe a model: {reason}. Make or fetch it again.") from None
-    return model, about
+    return model, config["estimator"]
+
+
+def _features(config: dict[str, Any], arrays: Arrays, n_bytes: int) -> FeatureMap:
+    settings = dict(config)
+    kind = settings.pop("kind", None)
+    if type(kind) is not str or kind not in MAPS:
+        raise ValueError(f"features of the kind {kind!r:.40} are not known here")
+    found = MAPS[kind]
+    found.schema.check(settings, arrays, {"file": max(n_bytes, SMALL)}, "features.")
+    return found.load(settings, arrays)
 
 
 def _model(config: dict[str, Any], features: FeatureMap, chain: Chain, theta: Any, n_jobs: int) -> FittedModel:
     """The parts that depend on the task; files of version 1 do not name it."""
     kind = config.get("task", "tagging")
-    if kind not in TASKS:
-        raise ValueError(f"the task {kind!r} is not known here")
     task = TASKS[kind](tuple(from_json(label) for label in config["labels"]))
     if not len(task.labels) == len(set(task.labels)) == chain.space.n_labels:
         raise ValueError("the labels do not fit the chain")
     task.check(chain.space)
-    if config["how"] not in ("sum", "max"):
-        raise ValueError(f"hidden variables are gathered by {config['how']!r}")
     model = FITTED[kind](features, task, chain, theta, config["how"], n_jobs)
-    if isinstance(model, Tagger) and "decoder" in config:
-        if config["decoder"] not in DECODERS:
-            raise ValueError(f"there is no decoder {config['decoder']!r}")
-        model = replace(model, decoder=config["decoder"])
-    return model
+    return replace(model, decoder=config["decoder"]) if isinstance(model, Tagger) and "decoder" in config else model
 
 
 def _herd(model: FittedModel, members: Any) -> Tagger:
     """The sets of parameters that vote; their mean is that of the model."""
     if not isinstance(model, Tagger):
         raise ValueError("only taggers have members that vote")
-    if members.dtype != model.theta.dtype or members.ndim != 2 or members.shape[1] != len(model.theta):
+    if members.dtype != model.theta.dtype or not len(members):
         raise ValueError("the members do not fit the chain")
-    if not len(members):
-        raise ValueError("there are no members to vote")
     return herd_of(model, members.ravel())
 
 

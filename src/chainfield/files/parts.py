@@ -9,35 +9,69 @@ import numpy as np
 
 from chainfield.arrays import Arrays
 from chainfield.features.feature_map import FeatureMap
+from chainfield.schema import NAME, NARROW, Part, Tensor, Value, whole
 from chainfield.scorers import Chain, Scorer
 from chainfield.scorers.model_files import narrow, scorer_from_parts, scorer_to_parts
 from chainfield.states import StateSpace, partitioned
 
-# A dense space of more states would not fit into memory, whatever else the file says.
-MOST_STATES = 1 << 15
+# A space in which everything follows everything is written as its numbers of states if it has no more edges than this;
+# a larger one is written out, so that a small file never stands for a large space. Files of before may have as many
+# edges as they have bytes.
+MOST_IMPLIED = 1 << 22
+
+COUNTED_SPACE = Part((Value("states_per_label", "list", "how many states each label has", least=1, of="whole"),))
+SPACE = Part(
+    (whole("n_labels", "labels", "L", least=1),),
+    (
+        Tensor("label_of", NARROW, ("K",), "the label of a state", least=0, below="L"),
+        Tensor("row_of", NARROW, ("K",), "the emission row of a state", least=0, below="K"),
+        Tensor("start", ("BOOL",), ("K",), "may a path start here"),
+        Tensor("end", ("BOOL",), ("K",), "may a path end here"),
+        Tensor(
+            "src", NARROW, ("E",), "where an edge comes from; edges are sorted by (source, target), each listed once",
+            least=0, below="K",
+        ),
+        Tensor("dst", NARROW, ("E",), "where it leads", least=0, below="K"),
+        Tensor("edge_row", NARROW, ("E",), "the first-order edge below it", least=0, below="E"),
+    ),
+)  # fmt: skip
+CHAIN = Part(
+    (
+        Value("space", "object", "the state space"),
+        Value("emissions", "list", "scorers of nodes", of="object"),
+        Value("transitions", "list", "scorers of edges", of="object"),
+        Value(
+            "normalised", "truth", "whether scores become log-probabilities of steps, given the state before (`MEMM`); "
+            "missing: no", optional=True,
+        ),
+    )
+)  # fmt: skip
+SCORER = Part((Value("type", "text", "the class"), NAME))
 
 
 def space_to_parts(space: StateSpace) -> tuple[dict[str, Any], Arrays]:
     """A space in which everything follows everything needs only the number of states of each label."""
     counts = np.bincount(space.label_of, minlength=space.n_labels)
-    if counts.min() >= 1 and space.n_edges == space.n_states**2:
+    if counts.min() >= 1 and space.n_edges == space.n_states**2 <= MOST_IMPLIED:
         plain = partitioned(counts.tolist())
         if all(np.array_equal(getattr(space, f.name), getattr(plain, f.name)) for f in dataclasses.fields(space)):
             return {"states_per_label": counts.tolist()}, {}
-    fields = ("label_of", "row_of", "src", "dst", "edge_row", "start", "end")
     return {"n_labels": space.n_labels}, {
-        f: getattr(space, f) if getattr(space, f).dtype == np.bool_ else narrow(getattr(space, f)) for f in fields
+        t.name: getattr(space, t.name) if t.types == ("BOOL",) else narrow(getattr(space, t.name))
+        for t in SPACE.tensors
     }
 
 
-def space_from_parts(config: dict[str, Any], arrays: Arrays) -> StateSpace:
-    """The inverse of :func:`space_to_parts`."""
+def space_from_parts(config: dict[str, Any], arrays: Arrays, n_bytes: int) -> StateSpace:
+    """The inverse of :func:`space_to_parts`; ``n_bytes``: how large the file is."""
     if "states_per_label" in config:
+        COUNTED_SPACE.check(config, arrays, {})
         counts = config["states_per_label"]
-        if not all(isinstance(n, int) for n in counts) or sum(counts) > MOST_STATES:
-            raise ValueError("the numbers of states are not to be believed")
+        if sum(counts) ** 2 > max(MOST_IMPLIED, n_bytes):
+            raise ValueError(f"{sum(counts)} states that follow each other are more than a file of this size can mean")
         return partitioned(counts)
-    return StateSpace(n_labels=config["n_labels"], **arrays)
+    SPACE.check(config, arrays, {}, "space.")
+    return StateSpace(n_labels=config["n_labels"], **{t.name: arrays[t.name] for t in SPACE.tensors})
 
 
 def chain_to_parts(chain: Chain) -> tuple[dict[str, Any], Arrays]:
@@ -55,23 +89,34 @@ def chain_to_parts(chain: Chain) -> tuple[dict[str, Any], Arrays]:
     return config, arrays
 
 
-def chain_from_parts(config: dict[str, Any], arrays: Arrays) -> Chain:
-    """The inverse of :func:`chain_to_parts`."""
+def chain_from_parts(config: dict[str, Any], arrays: Arrays, features: FeatureMap, n_bytes: int) -> Chain:
+    """The inverse of :func:`chain_to_parts`: every scorer fits the space and the features."""
+    CHAIN.check(config, arrays, {})
+    space = space_from_parts(config["space"], within(arrays, "space."), n_bytes)
+    sizes = {
+        "L": space.n_labels,
+        "K": space.n_states,
+        "R": space.n_rows,
+        "E": space.n_edges,
+        "F": features.n_features,
+        "D": features.n_columns,
+        "B": features.n_edge_features,
+        "characters": len(getattr(features, "chars", ())),
+    }
 
     def scorers(group: str) -> tuple[Scorer, ...]:
-        return tuple(scorer_from_parts(c, within(arrays, f"scorer.{c['name']}.")) for c in config[group])
+        found = []
+        for own in config[group]:
+            SCORER.check(own, {}, {})
+            found.append(scorer_from_parts(own, within(arrays, f"scorer.{own['name']}."), group, sizes))
+        return tuple(found)
 
-    space = space_from_parts(config["space"], within(arrays, "space."))
-    normalised = config.get("normalised", False)
-    if not isinstance(normalised, bool):
-        raise ValueError("whether steps are normalised is not said")
-    return Chain(space, scorers("emissions"), scorers("transitions"), normalised=normalised)
-
-
-def check_chain(chain: Chain, features: FeatureMap) -> None:
-    """Refuse parts that do not fit together: the kernels trust every index."""
+    chain = Chain(space, scorers("emissions"), scorers("transitions"), normalised=config.get("normalised", False))
     for scorer in chain.scorers:
-        scorer.check(chain.space, features)
+        if scorer.needs and scorer.needs not in features.offers:
+            raise ValueError(f"the scorer {scorer.name} needs other features than {features.kind}")
+        scorer.check(space, features)
+    return chain
 
 
 def within(arrays: Arrays, prefix: str) -> Arrays:

@@ -83,7 +83,8 @@ def _followed(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(os.path.realpath(given))
         if not target.parent.is_dir():
-            raise ModelFileError(f"{given}: the folder {target.parent} does not exist; create it first.")
+            folder = target.parent if given.is_symlink() else given.parent
+            raise ModelFileError(f"{given}: the folder {folder} does not exist; create it first.")
         mode = target.stat().st_mode if os.path.lexists(target) else stat.S_IFREG
     except (OSError, ValueError) as error:  # a loop of links, a name with a zero in it
         reason = getattr(error, "strerror", None) or error

@@ -32,20 +32,30 @@ def to_json(value: Any, what: str = "value") -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """The inverse of :func:`to_json`."""
+    """The inverse of :func:`to_json`; raises a ValueError at anything that it could not have written."""
     if isinstance(value, list):
         return [from_json(part) for part in value]
     if not isinstance(value, dict):
         return value
+    if len(value) != 1:
+        raise ValueError(f"{value!r:.60} is no value: an object with one key is expected")
     ((kind, content),) = value.items()
+    wanted: Any = str if kind == "bytes" else list
+    if type(content) is not wanted:
+        raise ValueError(f"there is no {kind!r:.20} {content!r:.40}")
     if kind == "bytes":
-        return base64.b64decode(content)
+        return base64.b64decode(content, validate=True)
     if kind == "tuple":
         return tuple(from_json(part) for part in content)
-    if kind == "set":
-        return {from_json(part) for part in content}
-    if kind == "dict":
-        return {from_json(k): from_json(v) for k, v in content}
     if kind == "template":
+        if [type(part) for part in content] != [str, str]:
+            raise ValueError("a template is a text and a dialect")
         return parse_template(content[0], dialect=cast(Dialect, content[1]))
-    raise ValueError(f"there is no kind of value {kind!r}")
+    try:
+        if kind == "set":
+            return {from_json(part) for part in content}
+        if kind == "dict":
+            return {from_json(k): from_json(v) for k, v in content}
+    except TypeError:
+        raise ValueError(f"a {kind} holds something that it cannot hold") from None
+    raise ValueError(f"there is no kind of value {kind!r:.40}")

@@ -176,5 +176,5 @@ class SequenceModel(Grouped, ABC):
         """Become what a file describes."""
         self.fitted_ = fitted
         for name in self.remembered:
-            if name in about:
-                setattr(self, f"{name}_", about[name])
+            if name in about or not hasattr(type(self), f"{name}_"):
+                setattr(self, f"{name}_", about.get(name))

@@ -36,6 +36,8 @@ for _module, _kinds in {
     "empirical.known_words": ("Words",),
     "empirical.unseen": ("UnseenAverage", "UnseenExponential"),
     "empirical.word_rates": ("WordRates",),
+    "empirical.half_rates": ("HalfRates",),
+    "empirical.joint_rates": ("JointRates",),
     "hmm.mixture": ("GaussianMixture",),
     "neural.scorer": ("Neural",),
 }.items():

@@ -26,17 +26,31 @@ def find_class(name: Any) -> type[SequenceModel] | None:
 def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> Any:
     """Read a model file: the estimator that was saved, ready to predict."""
     fitted, about = load_model(path, count_jobs(n_jobs))
-    kind = find_class(about.get("class", "LinearCRF"))
+    name = about.get("class", "LinearCRF")
+    kind = find_class(name)
     if kind is None:
-        raise ModelFileError(f"{path} was trained by {about['class']!r}, which this chainfield does not know.")
+        raise ModelFileError(f"{path} was trained by {name!r:.60}, which this chainfield does not know.")
     if kind.task_type is not type(fitted.task):
         raise ModelFileError(f"{path} does not describe a model: {kind.__name__} is not for {fitted.task.kind}.")
     try:
-        stored = {RENAMED.get(k, k): v for k, v in dict(about.get("settings", {})).items()}
-        settings = {k: from_json(v) for k, v in stored.items() if k in kind.settings}
+        estimator = kind(**_settings(kind, about.get("settings", {})))
     except (ValueError, TypeError) as error:
-        raise ModelFileError(f"{path} has settings that cannot be read: {error}.") from None
-    estimator = kind(**settings)
+        raise ModelFileError(f"{path} has settings that cannot be used: {str(error).rstrip('.')}.") from None
     estimator.n_jobs = n_jobs
-    estimator._restore(fitted, about)
+    try:
+        estimator._restore(fitted, about)
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        raise ModelFileError(f"{path} is no {name}: {str(error).rstrip('.')}.") from None
     return estimator
+
+
+def _settings(kind: type[SequenceModel], stored: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a file, as the model takes them; None stands for functions too, which files do not hold."""
+    found = {}
+    for key, value in stored.items():
+        name = RENAMED.get(key, key)
+        if name in kind.settings:
+            found[name] = from_json(value)
+            if found[name] is not None:
+                kind.settings[name].check(found[name])
+    return found

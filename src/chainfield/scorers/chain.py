@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,10 @@ class Chain:
         names = [scorer.name for scorer in self.scorers]
         if len(set(names)) < len(names):
             raise ConfigError(f"Two scorers of a chain have the same name: {', '.join(sorted(names))}.")
+        for group in ("emissions", "transitions"):
+            for scorer in getattr(self, group):
+                if scorer.group not in (None, group):
+                    raise ConfigError(f"{type(scorer).__name__} stands among the {group}; it belongs to the others.")
 
     @property
     def scorers(self) -> tuple[Scorer, ...]:
@@ -60,12 +65,12 @@ class Chain:
     @cached_property
     def n_parameters(self) -> int:
         """Length of the flat vector."""
-        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+        return sum(prod(shape) for shape in self.shapes.values())
 
     @cached_property
     def places(self) -> dict[str, int]:
         """Where each parameter begins in the flat vector."""
-        ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes.values())])
+        ends = np.cumsum([0, *(prod(shape) for shape in self.shapes.values())])
         return dict(zip(self.shapes, ends.tolist(), strict=False))
 
     def views(self, theta: Float) -> dict[str, Float]:
@@ -75,7 +80,7 @@ class Chain:
     @cached_property
     def _layout(self) -> list[tuple[str, int, int, tuple[int, ...]]]:
         """Name, beginning, end and shape of every parameter."""
-        ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes.values())]).tolist()
+        ends = np.cumsum([0, *(prod(shape) for shape in self.shapes.values())]).tolist()
         return [(name, ends[i], ends[i + 1], shape) for i, (name, shape) in enumerate(self.shapes.items())]
 
     def start(self, rng: np.random.Generator) -> Float:
@@ -107,7 +112,7 @@ class Chain:
         found, at = [], 0
         for scorer in self.scorers:
             for name, shape in scorer.shapes().items():
-                size = int(np.prod(shape))
+                size = prod(shape)
                 found.append((slice(at, at + size), scorer.pace(name), float(scorer.penalised(name))))
                 at += size
         return found
@@ -130,7 +135,7 @@ class Chain:
         """One value per block of parameters, as a vector; None if it is 1 everywhere."""
         if all(value == 1.0 for value in values):
             return None
-        return np.repeat(values, [int(np.prod(shape)) for shape in self.shapes.values()])
+        return np.repeat(values, [prod(shape) for shape in self.shapes.values()])
 
     @cached_property
     def per_position(self) -> bool:

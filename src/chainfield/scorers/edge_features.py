@@ -16,12 +16,13 @@ import numpy as np
 from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.schema import NAME, Part, Tensor, demand
 from chainfield.states.naming import label_ties
 
-from .model_files import demand, register
+from .model_files import register
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, pair_shares
-from .pairs import Pairs
+from .pairs import Pairs, pairs_part
 from .scorer import Params, Pullback, Scorer
 from .shares import Share
 
@@ -45,6 +46,13 @@ class EdgeFeatures(Scorer):
     name: str = field(default="edge_features", kw_only=True)
     per_position: bool = field(default=True, init=False)
     linear: bool = field(default=True, init=False)
+    group = "transitions"
+    needs = "edges"
+    schema = Part(
+        (NAME,),
+        (Tensor("edge_row", ("I32",), ("E",), "the edge row of an edge", least=0, below="E"),),
+        {"pairs": pairs_part("B")},
+    )
 
     @property
     def _free(self) -> bool:

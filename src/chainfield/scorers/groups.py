@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chainfield.arrays import Float, Int, Int32
-
-from .model_files import demand
+from chainfield.schema import Tensor, demand
 
 if TYPE_CHECKING:
     from chainfield.states import StateSpace
 
 NO_GROUPS: Int32 = np.empty(0, np.int32)
+GROUP_OF = Tensor(
+    "group_of", ("I32",), ("R",), "the label whose weights a row shares; -1: none", least=-1, below="L", empty=True
+)
 
 
 def label_groups(space: StateSpace) -> Int32:

@@ -18,8 +18,9 @@ from chainfield.arrays import Float, Int, aligned_zeros
 from chainfield.features.batch import Batch
 from chainfield.kernels.layout import padded, side_by_side
 from chainfield.potentials import How
+from chainfield.schema import NAME, Part, Value, demand, number, whole
 
-from .model_files import demand, register
+from .model_files import register
 from .origin import Origin
 from .scorer import Params, Pullback, Scorer
 from .shares import Share
@@ -52,6 +53,18 @@ class HiddenUnits(Scorer):
     input_scale: float = 0.1
     output_scale: float = 0.1
     name: str = field(default="hidden", kw_only=True)
+    group = "emissions"
+    schema = Part(
+        (
+            NAME,
+            whole("n_inputs", "sparse features (F) or columns (D)"),
+            whole("n_units", "hidden units", least=1),
+            whole("n_rows", "rows", "R"),
+            Value("source", "text", "what the units read", choices=("dense", "sparse")),
+            *(number(f"{block}_pace", "a relative step") for block in ("input", "unit", "output", "row")),
+            *(number(f"{block}_scale", "a deviation of the start") for block in ("input", "output")),
+        )
+    )
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """input (D, H): W; unit (H,): b; output (R, H): V; row (R,): c."""
@@ -61,6 +74,11 @@ class HiddenUnits(Scorer):
             "output": (self.n_rows, self.n_units),
             "row": (self.n_rows,),
         }
+
+    @property
+    def needs(self) -> str:  # type: ignore[override]
+        """What the units read."""
+        return self.source
 
     @property
     def padded(self) -> int:

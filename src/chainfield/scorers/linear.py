@@ -11,12 +11,13 @@ import numpy as np
 from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.schema import NAME, Part, demand, whole
 
-from .groups import NO_GROUPS, add_grouped, check_groups, n_groups, old_columns, with_groups
-from .model_files import demand, register
+from .groups import GROUP_OF, NO_GROUPS, add_grouped, check_groups, n_groups, old_columns, with_groups
+from .model_files import register
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, named_pairs, pair_shares
-from .pairs import Pairs, all_pairs
+from .pairs import Pairs, all_pairs, pairs_part
 from .scorer import Params, Pullback, Scorer
 from .shares import Place, Share, Weight
 
@@ -39,6 +40,9 @@ class SparseLinear(Scorer):
     group_of: Int32 = field(default_factory=lambda: NO_GROUPS)  # (R,) or empty
     name: str = field(default="features", kw_only=True)
     linear: bool = field(default=True, init=False)
+    group = "emissions"
+    needs = "sparse"
+    schema = Part((NAME, whole("n_rows", "rows", "R")), (GROUP_OF,), {"pairs": pairs_part("F")})
 
     @property
     def n_columns(self) -> int:
@@ -138,6 +142,9 @@ class DenseLinear(Scorer):
     group_of: Int32 = field(default_factory=lambda: NO_GROUPS)  # (R,) or empty
     name: str = field(default="columns", kw_only=True)
     linear: bool = field(default=True, init=False)
+    group = "emissions"
+    needs = "dense"
+    schema = Part((NAME, whole("n_columns", "columns", "D"), whole("n_rows", "rows", "R")), (GROUP_OF,))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (D, R + G)."""
@@ -218,6 +225,8 @@ class Boundary(Scorer):
     n_rows: int
     name: str = field(default="boundary", kw_only=True)
     linear: bool = field(default=True, init=False)
+    group = "emissions"
+    schema = Part((NAME, whole("n_rows", "rows", "R")))
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """start (R,), end (R,)."""

@@ -16,8 +16,9 @@ import numpy as np
 from chainfield.arrays import Float, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.schema import NAME, Part, Tensor, demand, whole
 
-from .model_files import demand, register
+from .model_files import register
 from .origin import Origin
 from .scorer import Params, Pullback, Scorer
 from .shares import Place, Weight
@@ -44,6 +45,14 @@ class LowRankTransition(Scorer):
     right: Int32  # (E,)
     rank: int
     name: str = field(default="low_rank", kw_only=True)
+    group = "transitions"
+    schema = Part(
+        (NAME, whole("rank", "numbers for each side", least=1)),
+        (
+            Tensor("left", ("I32",), ("E",), "the state that an edge leaves", least=0, below="K"),
+            Tensor("right", ("I32",), ("E",), "the row that an edge enters", least=0, below="R"),
+        ),
+    )
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """U (A, rank), V (B, rank)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -28,6 +28,10 @@ def register(kind: S) -> S:
     known = SCORERS.present(kind.__name__)
     if known is not None and (known.__module__, known.__qualname__) != (kind.__module__, kind.__qualname__):
         raise ConfigError(f"There is a scorer {kind.__name__} already, in {known.__module__}; give another name.")
+    if kind.group is None:
+        raise ConfigError(
+            f'{kind.__name__} does not say where it belongs; write group = "emissions" or "transitions" in the class.'
+        )
     SCORERS[kind.__name__] = kind
     return kind
 
@@ -49,12 +53,17 @@ def scorer_to_parts(scorer: Scorer) -> tuple[dict[str, Any], Arrays]:
     return {"type": kind, **config}, arrays
 
 
-def scorer_from_parts(config: dict[str, Any], arrays: Arrays) -> Scorer:
-    """The inverse of :func:`scorer_to_parts`."""
+def scorer_from_parts(config: dict[str, Any], arrays: Arrays, group: str, sizes: Mapping[str, int]) -> Scorer:
+    """The inverse of :func:`scorer_to_parts`, checked; ``sizes``: those of the features and of the space."""
     settings = dict(config)
-    kind = SCORERS.get(settings.pop("type"))
+    named = settings.pop("type")
+    kind = SCORERS.get(named)
     if kind is None:
-        raise ModelFileError(f"The model uses a scorer {config['type']!r} that this chainfield does not know.")
+        raise ModelFileError(f"The model uses a scorer {named!r:.60} that this chainfield does not know.")
+    if kind.group != group:
+        raise ModelFileError(f"the scorer {named} stands among the {group}, where it does not belong")
+    if kind.schema is not None:
+        kind.schema.check(settings, arrays, sizes, f"scorer.{config['name']}.")
     return kind.from_parts(settings, arrays)
 
 
@@ -95,9 +104,3 @@ def narrow(array: Array) -> Array:
     return array.astype(
         np.uint8 if top < 1 << 8 else np.uint16 if top < 1 << 16 else np.uint32 if top < 1 << 32 else np.int64
     )
-
-
-def demand(fits: bool, what: str) -> None:
-    """Refuse parts that do not fit together."""
-    if not fits:
-        raise ValueError(f"{what} does not fit the rest of the model")

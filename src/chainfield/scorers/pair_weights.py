@@ -9,8 +9,8 @@ import numpy as np
 
 from chainfield.arrays import Float, Int
 from chainfield.features.batch import Sparse
+from chainfield.schema import demand
 
-from .model_files import demand
 from .pairs import Pairs
 from .shares import Share, Weight
 
@@ -94,6 +94,10 @@ def check_pairs(pairs: Pairs, n_features: int, n_columns: int) -> None:
     demand(pairs.n_features == n_features, "the number of features")
     demand(pairs.first[-1] == pairs.n_pairs, "the number of pairs")
     demand(pairs.n_pairs == 0 or (pairs.row.min() >= 0 and pairs.row.max() < n_columns), "a row of a pair")
+    rising = pairs.row[1:] > pairs.row[:-1]
+    bounds = pairs.first[1:-1]  # where a new feature begins, rows may fall
+    rising[bounds[(bounds > 0) & (bounds < pairs.n_pairs)] - 1] = True
+    demand(bool(rising.all()), "the order of the rows of a feature")
     demand(zones and bool((counts[: pairs.n_full] == n_columns).all()), "the zone of full features")
     full = np.tile(np.arange(n_columns), pairs.n_full)
     demand(np.array_equal(pairs.row[: len(full)], full), "the order of full features")

@@ -12,6 +12,7 @@ import numpy as np
 from chainfield.arrays import Arrays, Bool, Bytes, Float, Int, Int32, Ragged, offsets_of
 from chainfield.features.batch import Sparse
 from chainfield.memory import demand_memory
+from chainfield.schema import MOST, NARROW, Part, Tensor, whole
 
 from .model_files import narrow, nested
 
@@ -66,6 +67,25 @@ class Pairs:
         """Settings and arrays for a model file."""
         arrays = {"counts": narrow(self.ragged.lengths), "row": narrow(self.row), "mask": self.mask.astype(np.bool_)}
         return {"n_full": self.n_full, "n_single": self.n_single}, arrays
+
+
+def pairs_part(features: str) -> Part:
+    """What model files hold of pairs; ``features``: the size that counts their features."""
+    return Part(
+        (
+            whole("n_full", "the first features have all rows: so many"),
+            whole("n_single", "the next features have one row each: so many"),
+        ),
+        (
+            Tensor("counts", NARROW, (features,), "how many rows a feature has weights for", least=0, adds_up="pairs"),
+            Tensor("row", NARROW, ("pairs",), "those rows, feature by feature, ascending", least=0, below=MOST),
+            Tensor(
+                "mask", ("BOOL",), ("pairs of full features",),
+                "false where a pair only fills up a full feature and has no weight of its own; no rows: all are true",
+                empty=True,
+            ),
+        ),
+    )  # fmt: skip
 
 
 def pairs_from_parts(config: dict[str, Any], arrays: Arrays) -> Pairs:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from chainfield.arrays import Arrays, Float, Int
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.schema import Part
 
 from .model_files import fields_from_parts, fields_to_parts
 from .shares import Place, Share, Weight
@@ -46,6 +48,12 @@ class Scorer(ABC):
     per_position: bool = False
     #: Whether scores are linear in the parameters: some trainers need that.
     linear: bool = False
+    #: Which scores it adds to: those of nodes or those of edges. Model files hold scorers that say so.
+    group: ClassVar[Literal["emissions", "transitions"] | None] = None
+    #: What model files hold of it; None: whatever :meth:`check` lets through.
+    schema: ClassVar[Part | None] = None
+    #: What of a batch it reads: "sparse", "dense", "edges" or "tokens"; "": nothing but lengths.
+    needs: str = ""
 
     @abstractmethod
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -107,7 +115,7 @@ class Scorer(ABC):
 
     def n_weights(self) -> int:
         """How many weights there are, without places that only fill up a layout."""
-        return sum(int(np.prod(shape)) for shape in self.shapes().values())
+        return sum(prod(shape) for shape in self.shapes().values())
 
     def weights(self, place: Place, params: Params, features: FeatureMap) -> Iterator[Weight]:
         """The weights of a place that have a name each; none, unless a scorer knows better."""
@@ -145,6 +153,7 @@ class Scorer(ABC):
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """Refuse (by a ValueError) a scorer from a file that does not fit the space and the features.
 
-        Kernels trust every index, and files may hold anything, so a scorer that files may hold must write this.
+        Kernels trust every index, and files may hold anything, so a scorer that files may hold must write this. What
+        its ``schema`` declares has been checked before.
         """
         raise ValueError(f"the scorer {self.name!r} does not say what fits it")

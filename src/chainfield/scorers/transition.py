@@ -11,8 +11,9 @@ import numpy as np
 from chainfield.arrays import Bool, Float, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.schema import NAME, Part, Tensor, demand
 
-from .model_files import demand, register
+from .model_files import register
 from .origin import Origin
 from .scorer import Params, Pullback, Scorer
 from .shares import Place, Weight
@@ -35,6 +36,10 @@ class Transition(Scorer):
     tie: Int32  # (E,)
     name: str = field(default="transition", kw_only=True)
     linear: bool = field(default=True, init=False)
+    group = "transitions"
+    schema = Part(
+        (NAME,), (Tensor("tie", ("I32",), ("E",), "the weight of an edge; -1: none, score 0", least=-1, below="E"),)
+    )
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (T,): one weight per tie."""

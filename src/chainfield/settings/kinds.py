@@ -104,7 +104,10 @@ class Number(Kind):
         """Any real type but bool."""
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
-        x = float(value)
+        try:
+            x = float(value)
+        except OverflowError:  # a whole number of hundreds of digits
+            return False
         at_the_edge = (self.above and x == self.least) or (self.below and x == self.most)
         return math.isfinite(x) and self.least <= x <= self.most and not at_the_edge
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from .blocks import Block
 
 
+MOST_STEPS = 1 << 26  # entries of the table that follows row sequences
+
+
 def _frozen(values: ArrayLike, dtype: Any) -> Array:
     array: Array = np.array(values, dtype=dtype, order="C")
     array.setflags(write=False)
@@ -140,8 +143,11 @@ class StateSpace:
     def steps(self) -> tuple[Int32, Int32] | None:
         """Tables that follow a row sequence: (edge from state into row (K, R), start state (R,)); -1: none.
 
-        None if some row sequence has more than one state path, so that the path is not determined by it.
+        None if some row sequence has more than one state path, so that the path is not determined by it; or if the
+        table would be large.
         """
+        if self.n_states * self.n_rows > MOST_STEPS:
+            return None
         edge = np.full((self.n_states, self.n_rows), -1, np.int32)
         start = np.full(self.n_rows, -1, np.int32)
         rows = self.row_of[self.dst]

@@ -11,14 +11,15 @@ unseen, the mean of the two halves counts (of their logarithms).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
 from chainfield.arrays import Float, Int32
 from chainfield.features.batch import Batch
-from chainfield.scorers.model_files import demand, register
+from chainfield.schema import number
+from chainfield.scorers.model_files import register
 from chainfield.scorers.scorer import Params
 
 from .sided_rates import SidedRates, less, steps_of
@@ -38,6 +39,9 @@ class HalfRates(SidedRates):
     """Rates of counts, moved by what the features of unseen words say with the label beside them."""
 
     power: float = POWER
+    schema = replace(
+        SidedRates.schema, values=(*SidedRates.schema.values, number("power", "how much the halves count", most=1.0))
+    )
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """after (R, R): weights of labels y' behind a label y; before (R, R): those of labels y before a label y'."""
@@ -77,9 +81,8 @@ class HalfRates(SidedRates):
         return Beyond(table, left, right, tables), pullback
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
-        """As all rates; a power from 0 to 1."""
+        """As all rates with weights of features."""
         super().check(space, features)
-        demand(0.0 <= self.power <= 1.0, "the power of the halves")
 
 
 class _Given:

@@ -13,11 +13,12 @@ from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.fitted import Excluding
 from chainfield.potentials import How
-from chainfield.scorers.model_files import demand, register
+from chainfield.schema import NAME, Part, Value, demand, number, whole
+from chainfield.scorers.model_files import register
 from chainfield.scorers.scorer import Params, Pullback
 from chainfield.scorers.shares import Place, Share, Weight
 
-from .observations import check_entries, entry_shares, entry_starts, observation_totals, observed
+from .observations import ENTRIES, check_entries, entry_shares, entry_starts, observation_totals, observed
 
 if TYPE_CHECKING:
     from chainfield.features.feature_map import FeatureMap
@@ -44,6 +45,18 @@ class Words(Excluding):
     min_count: float = 1.0
     open: bool = False
     name: str = field(default="words", kw_only=True)
+    group = "emissions"
+    needs = "sparse"
+    schema = Part(
+        (
+            NAME,
+            whole("n_features", "features", "F"),
+            whole("n_rows", "rows", "R"),
+            number("min_count", "observations that were seen less often are unknown"),
+            Value("open", "truth", "whether every label is possible"),
+        ),
+        ENTRIES,
+    )
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Counts are no parameters."""

@@ -6,7 +6,14 @@ import numpy as np
 
 from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.features.batch import Batch
-from chainfield.scorers.model_files import demand
+from chainfield.schema import Tensor, demand
+
+#: What model files hold of entries: an observation with a row, sorted by both.
+ENTRIES = (
+    Tensor("observation", ("I32",), ("entries",), "the observation of an entry", least=0, below="F"),
+    Tensor("row", ("I32",), ("entries",), "the row of an entry", least=0, below="R"),
+    Tensor("count", ("F64",), ("entries",), "how often it was seen; above 0", least=0),
+)
 
 
 def observed(batch: Batch, seen: Bool) -> Int32:

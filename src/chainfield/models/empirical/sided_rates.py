@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch, Sparse
 from chainfield.scorers.pair_weights import check_pairs, gather, scatter
-from chainfield.scorers.pairs import Pairs
+from chainfield.scorers.pairs import Pairs, pairs_part
 from chainfield.scorers.scorer import Params
 
 from .word_rates import StepPullback, WordRates
@@ -33,6 +33,7 @@ class SidedRates(WordRates):
 
     left: Pairs = field(default_factory=no_pairs)
     right: Pairs = field(default_factory=no_pairs)
+    schema = replace(WordRates.schema, parts={"left": pairs_part("F"), "right": pairs_part("F")})
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """left, right: one weight per pair of feature and row, and a bias (R,) each."""

@@ -20,9 +20,10 @@ from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Sparse
 from chainfield.fitted import Excluding
 from chainfield.potentials import How
-from chainfield.scorers.model_files import demand, register
+from chainfield.schema import NAME, Part, Tensor, Value, demand, number, whole
+from chainfield.scorers.model_files import register
 from chainfield.scorers.pair_weights import check_pairs, gather, named_pairs, pair_shares, scatter
-from chainfield.scorers.pairs import Pairs
+from chainfield.scorers.pairs import Pairs, pairs_part
 from chainfield.scorers.scorer import Params, Pullback
 from chainfield.scorers.shares import Place, Share, Weight
 
@@ -36,6 +37,25 @@ if TYPE_CHECKING:
 #: How often a form counts when its features are judged: as often as it was met, or once.
 COUNTED = ("tokens", "types")
 LEAST = 1e-4  # a label with a smaller share is impossible: hundreds of them would cost as much as those that matter
+SAMPLES = Part(
+    (
+        NAME,
+        whole("n_features", "features", "F"),
+        whole("n_rows", "rows", "R"),
+        Value("counted", "text", "how often a form counts", choices=COUNTED),
+        number("min_count", "observations that were seen less often are rare"),
+        number("strength", "how much features count beside a rare observation's own counts"),
+        Value("open", "truth", "whether every label is possible"),
+    ),
+    (
+        Tensor("observation", ("I32",), ("forms",), "the observation of a form, -1: none", least=-1, below="F"),
+        Tensor("n_own", ("I32",), ("forms",), "how many other features a form has", least=0, adds_up="own"),
+        Tensor("own", ("I32",), ("own",), "those features, form by form", least=0, below="F"),
+        Tensor("form", ("I32",), ("samples",), "the form of a sample", least=0, below="forms"),
+        Tensor("row", ("I32",), ("samples",), "the row of a sample", least=0, below="R"),
+        Tensor("count", ("F64",), ("samples",), "how often it was seen; above 0", least=0),
+    ),
+)
 OPENING = 1e-3  # what a relaxed scorer shares out over all labels alike
 
 
@@ -55,6 +75,8 @@ class Unseen(Excluding):
     min_count: float = 1.0
     strength: float = 0.3
     open: bool = False
+    group = "emissions"
+    needs = "sparse"
 
     @cached_property
     def weight(self) -> Float:
@@ -142,23 +164,9 @@ class Unseen(Excluding):
         return len(self.count) + super().n_weights()
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
-        """Samples within forms, features and rows."""
-        m, n = len(self.observation), len(self.form)
-        kinds = all(getattr(self, a).dtype == np.int32 for a in ("observation", "n_own", "own", "form", "row"))
-        demand(kinds and self.count.dtype == np.float64, "the type of samples")
+        """Every sample was seen; all else is in the schema."""
         demand((self.n_features, self.n_rows) == (features.n_features, space.n_rows), "the size of the samples")
-        demand(len(self.n_own) == m and len(self.row) == len(self.count) == n, "the number of samples")
-        demand(m == 0 or self.n_own.min() >= 0, "a number of features")
-        demand(int(self.n_own.sum(dtype=np.int64)) == len(self.own), "the number of features of forms")
-        for values, least, limit in (
-            (self.observation, -1, self.n_features),
-            (self.own, 0, self.n_features),
-            (self.form, 0, m),
-            (self.row, 0, self.n_rows),
-        ):
-            demand(len(values) == 0 or (values.min() >= least and values.max() < limit), "a number of a sample")
-        demand(bool(np.isfinite(self.count).all() and (self.count > 0).all()), "a count")
-        demand(self.counted in COUNTED and self.min_count >= 0 and self.strength >= 0, "how samples are counted")
+        demand(bool((self.count > 0).all()), "a count")
 
 
 @final
@@ -168,6 +176,7 @@ class UnseenAverage(Unseen):
     """EP1: log of the mean of P(y | f) over the features f that are known; P(y) if none is."""
 
     name: str = field(default="unseen", kw_only=True)
+    schema = SAMPLES
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Counts are no parameters."""
@@ -209,6 +218,7 @@ class UnseenExponential(Unseen):
 
     pairs: Pairs = field(default_factory=lambda: Pairs(np.zeros(1, np.int64), np.empty(0, np.int32)))
     name: str = field(default="unseen", kw_only=True)
+    schema = replace(SAMPLES, parts={"pairs": pairs_part("F")})
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (P,): one weight per pair of feature and row; bias (R,)."""

@@ -27,12 +27,13 @@ from chainfield.arrays import Float, Int, Int32
 from chainfield.features.batch import Batch
 from chainfield.fitted import Excluding, PathFinder
 from chainfield.potentials import How
-from chainfield.scorers.model_files import demand, register
+from chainfield.schema import NAME, Part, Tensor, demand, number, whole
+from chainfield.scorers.model_files import register
 from chainfield.scorers.relative import Relative, RelativePullback
 from chainfield.scorers.scorer import Params
 from chainfield.scorers.shares import Place, Share, Weight
 
-from .observations import check_entries, entry_shares, entry_starts, known_or_rare, observation_totals
+from .observations import ENTRIES, check_entries, entry_shares, entry_starts, known_or_rare, observation_totals
 
 if TYPE_CHECKING:
     from chainfield.features.feature_map import FeatureMap
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from chainfield.states import StateSpace
 
 StepPullback = Callable[[Float, Float, Params, Any], None]  # (d of steps (N, R, R), d of nodes, into, scale)
+
+
+STRENGTHS = ("label", "word", "pair")
 
 
 @register
@@ -65,6 +69,30 @@ class WordRates(Excluding, PathFinder, Relative):
     min_count: float = 1.0
     name: str = field(default="rates", kw_only=True)
     per_position: bool = field(default=True, init=False)
+    group = "transitions"
+    needs = "sparse"
+    schema = Part(
+        (
+            NAME,
+            whole("n_features", "features", "F"),
+            whole("n_rows", "rows", "R"),
+            *(number(f"{what}_strength", f"how strongly rates of {what}s are smoothed") for what in STRENGTHS),
+            number("min_count", "observations that were seen less often are rare"),
+        ),
+        (
+            *ENTRIES,
+            Tensor(
+                "n_pairs", ("I32",), ("entries",), "how many entries were seen right after an entry", least=0,
+                adds_up="pairs",
+            ),
+            Tensor("behind", ("I32",), ("pairs",), "those entries, ascending for each", least=0, below="entries"),
+            Tensor("pair_count", ("F64",), ("pairs",), "how often that was; above 0", least=0),
+            Tensor(
+                "edge", ("I32",), ("E",),
+                "row · R + row of each edge of the space; no rows: all pairs of rows, in order", least=0, empty=True,
+            ),
+        ),
+    )  # fmt: skip
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Counts are no parameters."""
@@ -206,23 +234,15 @@ class WordRates(Excluding, PathFinder, Relative):
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """Entries, pairs and edges within what there is."""
-        n, p = len(self.observation), len(self.behind)
+        n = len(self.observation)
         demand((self.n_features, self.n_rows) == (features.n_features, space.n_rows), "the size of the rates")
-        demand(space.n_states == space.n_rows, "a space of more states than rows")
+        demand(np.array_equal(space.row_of, np.arange(space.n_rows)), "a space in which states are not rows")
         check_entries(self.observation, self.row, self.count, self.n_features, self.n_rows)
-        kinds = all(getattr(self, a).dtype == np.int32 for a in ("n_pairs", "behind", "edge"))
-        demand(kinds and self.pair_count.dtype == np.float64, "the type of pairs")
-        demand(len(self.n_pairs) == n and len(self.pair_count) == p, "the number of pairs")
-        demand(n == 0 or self.n_pairs.min() >= 0, "a number of pairs")
-        demand(int(self.n_pairs.sum(dtype=np.int64)) == p, "the number of pairs of entries")
-        demand(p == 0 or (self.behind.min() >= 0 and self.behind.max() < n), "an entry of a pair")
         demand(bool((np.diff(self.before.astype(np.int64) * n + self.behind) > 0).all()), "the order of pairs")
-        demand(bool(np.isfinite(self.pair_count).all() and (self.pair_count > 0).all()), "a count of a pair")
+        demand(bool((self.pair_count > 0).all()), "a count of a pair")
         codes = space.src.astype(np.int64) * self.n_rows + space.dst
         whole = len(self.edge) == 0 and len(codes) == self.n_rows**2
         demand(whole or np.array_equal(self.edge, codes), "the edges of the rates")
-        strengths = (self.label_strength, self.word_strength, self.pair_strength, self.min_count)
-        demand(all(np.isfinite(s) and s >= 0 for s in strengths), "a strength")
 
 
 def nothing_learnt(d: Float, d_node: Float, into: Params, scale: Any) -> None:

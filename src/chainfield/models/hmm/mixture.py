@@ -21,7 +21,8 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-from chainfield.scorers.model_files import demand, register
+from chainfield.schema import NAME, Part, Tensor, demand, number, whole
+from chainfield.scorers.model_files import register
 from chainfield.scorers.origin import Origin
 from chainfield.scorers.scorer import Params, Pullback, Scorer
 from chainfield.scorers.shares import Place, Share, Weight
@@ -81,6 +82,21 @@ class GaussianMixture(Scorer):
     spread: Float  # (D,)
     sharpness: float = 1.0
     name: str = field(default="mixture", kw_only=True)
+    group = "emissions"
+    needs = "dense"
+    schema = Part(
+        (
+            NAME,
+            whole("n_columns", "columns", "D", least=1),
+            whole("n_rows", "rows", "R"),
+            whole("n_components", "components of a row", least=1),
+            number("sharpness", "how components are flattened; above 0"),
+        ),
+        (
+            Tensor("centre", ("F64",), ("D",), "z = (o - centre) / spread"),
+            Tensor("spread", ("F64",), ("D",), "the same; above 0", least=0),
+        ),
+    )
 
     @property
     def linear(self) -> bool:  # type: ignore[override]
@@ -159,9 +175,6 @@ class GaussianMixture(Scorer):
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """As many columns and rows as there are, and units that can be divided by."""
-        sizes = all(type(n) is int and n > 0 for n in (self.n_columns, self.n_rows, self.n_components))
-        demand(sizes and (self.n_columns, self.n_rows) == (features.n_columns, space.n_rows), "the shape of a mixture")
-        for units in (self.centre, self.spread):
-            good = units.dtype == np.float64 and units.shape == (self.n_columns,) and bool(np.isfinite(units).all())
-            demand(good, "the units of a mixture")
-        demand(bool((self.spread > 0).all()) and 0.0 < self.sharpness < np.inf, "the units of a mixture")
+        shape = (self.n_columns, self.n_rows)
+        demand(shape == (features.n_columns, space.n_rows), "the shape of a mixture")
+        demand(bool((self.spread > 0).all()) and self.sharpness > 0.0, "the units of a mixture")

@@ -14,7 +14,8 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
-from chainfield.scorers.model_files import demand, register
+from chainfield.schema import NAME, Part, Value, demand, whole
+from chainfield.scorers.model_files import register
 from chainfield.scorers.scorer import Params, Pullback, Scorer
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from .network import Network, Shape
 
 _THREAD = threading.local()
+DIMENSIONS = ("word_dim", "char_dim", "char_hidden", "context_hidden", "hidden")
+WIDEST = 1 << 20  # a dimension of a network in a file
 NEEDS_TORCH = "Neural networks need torch; install it with: pip install 'chainfield[torch]'."
 
 
@@ -49,6 +52,20 @@ class Neural(Scorer):
     context_hidden: int
     hidden: int
     name: str = field(default="network", kw_only=True)
+    group = "emissions"
+    needs = "tokens"
+    schema = Part(
+        (
+            NAME,
+            whole("n_rows", "rows", "R"),
+            whole("n_words", "words whose vectors are trained", least=1),
+            whole("n_fixed", "words whose vectors are not"),
+            whole("n_chars", "characters", "characters"),
+            Value("chars", "text", "what reads characters", choices=("lstm", "cnn", "none")),
+            Value("context", "text", "what reads the sequence", choices=("none", "lstm")),
+            *(whole(name, "a dimension", least=1, most=WIDEST) for name in DIMENSIONS),
+        )
+    )
 
     @cached_property
     def shape(self) -> Shape:
@@ -132,8 +149,6 @@ class Neural(Scorer):
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """As many words, characters and rows as the features and the space have."""
-        sizes = [getattr(self, f.name) for f in dataclasses.fields(self) if f.type == "int"]
-        demand(all(isinstance(size, int) and size >= 0 for size in sizes), "the shape of the network")
         demand(self.n_rows == space.n_rows, "the number of rows of the network")
         demand(self.n_words + self.n_fixed == features.n_features, "the number of word vectors")
         demand(self.n_chars == len(getattr(features, "chars", ())), "the number of characters")

@@ -13,6 +13,7 @@ from chainfield.data.coded_rows import CodedRows, encode_columns
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch, Tokens
 from chainfield.features.feature_map import FeatureMap, pack_strings, unpack_strings
+from chainfield.schema import Part, demand, texts_tensors, whole
 
 UNKNOWN = 0  # the number of every word, and of every character, that has none of its own
 DIGITS = str.maketrans("123456789", "000000000")
@@ -28,6 +29,15 @@ class WordFeatures(FeatureMap):
     """
 
     kind: ClassVar[str] = "words"
+    offers = frozenset({"tokens"})
+    schema = Part(
+        (
+            whole("column", "that of the word"),
+            whole("n_columns", "columns of the training data"),
+            whole("n_learned", "words of the training data; they come first", least=1),
+        ),
+        (*texts_tensors("words.", "F", "words"), *texts_tensors("chars.", "characters", "characters")),
+    )
 
     def __init__(self, column: int = 0, others: Iterable[str] = ()) -> None:
         self.column = column
@@ -120,18 +130,15 @@ class WordFeatures(FeatureMap):
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> WordFeatures:
         """The inverse of :meth:`save`."""
-        features = cls(int(config["column"]))
-        features.width = int(config["n_columns"])
+        features = cls(config["column"])
+        features.width, features.n_learned = config["n_columns"], config["n_learned"]
         tables = []
         for name in ("words", "chars"):
             strings = unpack_strings({k: arrays[f"{name}.{k}"] for k in ("bytes", "lengths")})
             tables.append({text: i for i, text in enumerate(strings)})
-            if len(tables[-1]) != len(strings) or strings[:1] != [""]:
-                raise ValueError(f"the table of {name} is not one")
+            demand(len(tables[-1]) == len(strings) and strings[:1] == [""], f"the table of {name}")
         features.words, features.chars = tables
-        features.n_learned = int(config["n_learned"])
-        if features.column < 0 or not 1 <= features.n_learned <= len(features.words):
-            raise ValueError("the numbers of words do not fit")
+        demand(features.n_learned <= len(features.words), "the number of words")
         return features
 
 

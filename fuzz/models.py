@@ -1,0 +1,363 @@
+"""Model files and checkpoints, mutated with knowledge of their structure and signed anew.
+
+A mutated file is loaded; if it loads, it must predict, explain itself, show its weights, and survive being saved. An
+error of the library is a good answer; anything else is a finding. ``TARGETS`` are the entry points: functions of bytes,
+as atheris and OSS-Fuzz call them. The bytes decide all that is chosen, so that an input can be repeated.
+
+Alone: ``python fuzz/models.py [target] [inputs] [first]``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+import io
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+import chainfield
+from chainfield.errors import ChainfieldError
+from chainfield.files.container import DIGEST, KEY, OLD_DIGEST
+from chainfield.files.digest import digest
+
+ROOT = Path(__file__).parent.parent
+SECONDS, BYTES = 5, 1 << 30  # what an input may take; memory beside what the process has before
+Tree = dict[str, Any]
+File = tuple[Tree, dict[str, np.ndarray]]
+
+NUMBERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    7,
+    127,
+    255,
+    32_768,
+    65_536,
+    2**31 - 1,
+    2**31,
+    2**32,
+    10**9,
+    2 * 10**9,
+    2**63,
+    -(2**63),
+    10**30,
+)
+STRANGE: tuple[Any, ...] = (
+    None, True, False, "", "x", "sum", "dense", "sparse", "lstm", [], {}, [1], {"a": 1}, 0.5, -0.5, 1e308, float("inf"),
+    float("nan"), "\ud800", "ä" * 40, [[[]]], {"tuple": [1]}, {"bytes": "?"}, {"set": [[1]]}, {"dict": 5}, 10**400,
+)  # fmt: skip
+
+
+# ---- what is mutated ---------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def seeds() -> list[bytes]:
+    """One file of every kind: those of version 0.1.0, and as they are written today."""
+    found = []
+    for path in sorted((ROOT / "tests" / "data").glob("models-*/*.cf")):
+        data = path.read_bytes()
+        if len(data) < 100_000 and not (b'"Neural' in data and not _has_torch()):
+            found.append(data)
+            with tempfile.TemporaryDirectory() as folder:
+                chainfield.load(path, n_jobs=1).save(Path(folder) / "m.cf")
+                found.append((Path(folder) / "m.cf").read_bytes())
+    return found
+
+
+def _has_torch() -> bool:
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def taken_apart(data: bytes) -> File:
+    """Description and tensors."""
+    size = 8 + int.from_bytes(data[:8], "little")
+    return json.loads(json.loads(data[8:size])["__metadata__"][KEY]), {
+        k: v.copy() for k, v in load_tensors(data).items()
+    }
+
+
+def signed(description: Tree, tensors: dict[str, np.ndarray]) -> bytes:
+    """A file whose digest fits."""
+    for key in (DIGEST, OLD_DIGEST):
+        description.pop(key, None)
+    description[DIGEST] = digest(description, tensors)
+    return save_tensors(tensors, {KEY: json.dumps(description)})
+
+
+def mutated(data: bytes, choose: random.Random) -> bytes:
+    """A file with one to four changes."""
+    if choose.random() < 0.05:
+        return _bytes_changed(data, choose)
+    description, tensors = taken_apart(data)
+    for _ in range(choose.choice((1, 1, 1, 2, 4))):
+        change = choose.choice((_change_value, _change_value, _change_tensor, _change_tensor, _move_scorer, _cross))
+        change(description, tensors, choose)
+    try:
+        return signed(description, tensors)
+    except (ValueError, UnicodeError, OverflowError):  # what JSON or safetensors cannot write
+        return _bytes_changed(data, choose)
+
+
+def _bytes_changed(data: bytes, choose: random.Random) -> bytes:
+    found = bytearray(data)
+    for _ in range(choose.choice((1, 2, 8))):
+        found[choose.randrange(len(found))] = choose.randrange(256)
+    return bytes(found[: choose.randrange(len(found))] if choose.random() < 0.2 else found)
+
+
+def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """(container, key) of every value."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in list(items):
+        yield tree, key
+        yield from _places(value)
+
+
+def _change_value(description: Tree, tensors: dict[str, np.ndarray], choose: random.Random) -> None:
+    inside, key = choose.choice(list(_places(description)))
+    value, what = inside[key], choose.random()
+    if what < 0.15:
+        del inside[key]
+    elif what < 0.3 and isinstance(inside, list):
+        inside.insert(key, copy.deepcopy(value))
+    elif type(value) is int and what < 0.8:
+        inside[key] = choose.choice((value + 1, value - 1, -value, 2 * value, choose.choice(NUMBERS)))
+    elif isinstance(value, str) and what < 0.8:
+        inside[key] = choose.choice(
+            (value[:-1], value + "x", value * 3, value.upper(), _other_text(description, choose))
+        )
+    else:
+        inside[key] = copy.deepcopy(
+            choose.choice((*STRANGE, choose.choice(NUMBERS), choose.choice(list(_places(description)))))
+        )
+        if isinstance(inside[key], tuple):
+            other, at = inside[key]
+            inside[key] = copy.deepcopy(other[at])
+
+
+def _other_text(description: Tree, choose: random.Random) -> str:
+    texts = [inside[key] for inside, key in _places(description) if isinstance(inside[key], str)]
+    templates = ["U0:%x[1000000000,0]\nB\n", "U0:%x[0,0]/%x[0,7]\n", 'u:%m[0,0,"(a*)*b"]\n', "B0:%x[-3,0]\nU\n"]
+    return choose.choice((choose.choice(texts), choose.choice(templates)))
+
+
+def _change_tensor(description: Tree, tensors: dict[str, np.ndarray], choose: random.Random) -> None:
+    name = choose.choice(sorted(tensors))
+    array, what = tensors[name], choose.randrange(10)
+    if what == 0:
+        del tensors[name]
+    elif what == 1:
+        kind = choose.choice(("f8", "f4", "i8", "i4", "u8", "u4", "u2", "u1", "?"))
+        with np.errstate(all="ignore"):
+            tensors[name] = array.astype(kind)
+    elif what == 2 and array.ndim:
+        tensors[name] = array[: choose.randrange(len(array) + 1)].copy()
+    elif what == 3 and array.ndim:
+        tensors[name] = np.concatenate([array, array[: choose.randrange(1, 4)]])
+    elif what == 4:
+        shape = choose.choice(((-1,), (1, -1), (-1, 1), (1, 1, -1)))
+        tensors[name] = array.reshape(shape).copy()
+    elif what == 5:
+        tensors[name] = tensors[choose.choice(sorted(tensors))].copy()
+    elif what == 6 and array.ndim:
+        tensors[name] = array[::-1].copy()
+    elif array.size:
+        flat = array.reshape(-1)
+        limits = [1, 0] if array.dtype == bool else _extremes(array.dtype)
+        for _ in range(choose.choice((1, 1, 3, flat.size))):
+            at = choose.randrange(flat.size)
+            with np.errstate(all="ignore"):
+                near = flat[at] + flat.dtype.type(choose.choice((1, 1, 2))) if array.dtype != bool else not flat[at]
+                flat[at] = choose.choice((choose.choice(limits), near, flat[choose.randrange(flat.size)]))
+
+
+def _extremes(dtype: np.dtype[Any]) -> list[Any]:
+    if dtype.kind == "f":
+        return [np.nan, np.inf, -np.inf, 0.0, -1.0, 1e300 if dtype.itemsize == 8 else 1e30, 1e-300]
+    limits = np.iinfo(dtype)
+    return [limits.max, limits.min, 0, 1, limits.max // 2]
+
+
+def _move_scorer(description: Tree, tensors: dict[str, np.ndarray], choose: random.Random) -> None:
+    config = description.get("config")
+    chain = config.get("chain") if isinstance(config, dict) else None
+    if not isinstance(chain, dict) or not all(isinstance(chain.get(g), list) for g in ("emissions", "transitions")):
+        return
+    groups = [chain["emissions"], chain["transitions"]]
+    choose.shuffle(groups)
+    if groups[0]:
+        scorer = choose.choice(groups[0])
+        if choose.random() < 0.7:
+            groups[0].remove(scorer)
+        groups[1].append(copy.deepcopy(scorer))
+
+
+def _cross(description: Tree, tensors: dict[str, np.ndarray], choose: random.Random) -> None:
+    """A part of another file."""
+    other, theirs = taken_apart(choose.choice(seeds()))
+    config = description.get("config")
+    if not isinstance(config, dict):
+        return
+    part = choose.choice(("features", "chain", "labels", "estimator", "how", "task"))
+    if part in other["config"]:
+        config[part] = other["config"][part]
+    prefixes = {"features": ("features.",), "chain": ("scorer.", "space.", "theta")}.get(part, ())
+    if choose.random() < 0.8:
+        for name in [name for name in tensors if name.startswith(prefixes or ("?",))]:
+            del tensors[name]
+        tensors.update({name: v for name, v in theirs.items() if name.startswith(prefixes or ("?",))})
+
+
+# ---- what is asked of them ---------------------------------------------------------------------------------------
+
+
+def small_input(model: Any) -> Any:
+    """Three sequences that a model of these features can read, one of them empty."""
+    features = model.fitted_.features
+    if features.kind == "dense":
+        return [np.linspace(-2, 2, 3 * features.n_columns).reshape(3, -1), np.ones((1, features.n_columns))]
+    if features.kind == "sparse":
+        from scipy import sparse
+
+        return [sparse.csr_array(np.eye(3, features.n_features)), sparse.csr_array((1, features.n_features))]
+    if features.kind == "attributes":
+        names = [*features.feature_names()][:40]
+        return [[names, names[::2], ["unheard of"]], [[]]]
+    columns = getattr(features, "width", 1)
+    words = ["the", "in", "ä", "", "a|b", "book", "12"]
+    return [[(word,) * columns for word in words], [("x",) * columns]]
+
+
+def ask(model: Any) -> None:
+    """All that kernels and tables are used for."""
+    X = small_input(model)
+    questions: list[Callable[[], Any]] = [
+        lambda: model.predict(X),
+        lambda: model.predict_states(X),
+        lambda: model.predict_state_marginals(X),
+        lambda: list(model.feature_names_)[:5],
+        lambda: model.feature_weights_,
+        lambda: model.transition_weights_,
+        lambda: model.states_,
+    ]
+    if hasattr(model, "predict_marginals"):
+        questions += [
+            lambda: model.predict_marginals(X),
+            lambda: model.predict_n_best(X, n=2),
+            lambda: model.explain(X[0]),
+        ]
+    for question in questions:
+        with contextlib.suppress(ChainfieldError):
+            question()
+
+
+def model_file(data: bytes) -> None:
+    """A mutated model: loaded, asked, shown, saved and loaded again."""
+    choose = random.Random(data)
+    path = Path(_folder()) / "m.cf"
+    path.write_bytes(mutated(choose.choice(seeds()), choose))
+    try:
+        model = chainfield.load(path, n_jobs=1)
+    except ChainfieldError:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ask(model)
+    _show(path)
+    with contextlib.suppress(ChainfieldError):
+        model.save(path)
+        chainfield.load(path, n_jobs=1)
+
+
+def _show(path: Path) -> None:
+    from chainfield.commands.show import show
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(ChainfieldError):
+        show.callback(path, 3, None, False, None, None, None, False)  # type: ignore[misc]
+
+
+def model_bytes(data: bytes) -> None:
+    """Any bytes as a model file."""
+    path = Path(_folder()) / "m.cf"
+    path.write_bytes(data)
+    with contextlib.suppress(ChainfieldError):
+        chainfield.load(path, n_jobs=1)
+
+
+@functools.cache
+def _folder() -> str:
+    where = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    folder = tempfile.TemporaryDirectory(dir=where)
+    _kept.append(folder)
+    return folder.name
+
+
+_kept: list[Any] = []
+TARGETS: dict[str, Callable[[bytes], None]] = {"model_file": model_file, "model_bytes": model_bytes}
+
+
+# ---- alone -------------------------------------------------------------------------------------------------------
+
+
+def main(target: str = "model_file", inputs: str = "1000", first: str = "0") -> None:
+    """Try numbered inputs; findings are printed once for each place where they arise."""
+    model = TARGETS[target]
+    seeds()
+    if model is model_file:
+        model(b"warm")
+    with open("/proc/self/statm", encoding="ascii") as file:
+        there = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (there + BYTES, resource.RLIM_INFINITY))
+    signal.signal(signal.SIGPROF, _late)
+    found: dict[str, int] = {}
+    started = time.monotonic()
+    for number in range(int(first), int(first) + int(inputs)):
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            model(str(number).encode())
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            place = traceback.extract_tb(error.__traceback__)[-1]
+            key = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
+            found[key] = found.get(key, 0) + 1
+            if found[key] == 1:
+                print(f"--- input {number}: {key}: {str(error)[:200]}")
+                traceback.print_exception(error, limit=-6, file=sys.stdout)
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    took = time.monotonic() - started
+    print(f"{inputs} inputs, {sum(found.values())} findings at {len(found)} places, {took:.0f} s")
+    print("\n".join(f"{n:6} {key}" for key, n in sorted(found.items(), key=lambda pair: -pair[1])))
+
+
+def _late(*_: Any) -> None:
+    raise TimeoutError(f"more than {SECONDS} s")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
