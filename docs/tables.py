@@ -22,6 +22,7 @@ from chainfield.files import model, parts
 from chainfield.schema import Part, Tensor
 from chainfield.scorers import SCORERS
 from chainfield.settings import Choice, Configurable, Setting
+from chainfield.text.tagging import text_tagger
 
 DOCS = Path(__file__).parent
 MARK = re.compile(r"(<!-- (settings|options|values|tensors|scorers) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -78,6 +79,7 @@ def part_named(name: str) -> tuple[str, Part]:
         "model": ("", model.MODEL),
         "estimator": ("", model.ESTIMATOR),
         "parameters": ("", model.PARAMETERS),
+        "text": ("", text_tagger.SCHEMA),
         "chain": ("", parts.CHAIN),
         "counted-space": ("space.", parts.COUNTED_SPACE),
         "space": ("space.", parts.SPACE),

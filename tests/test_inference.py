@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from chainfield.errors import ConfigError, DataError, NoPathError
 from chainfield.inference import (
@@ -18,6 +19,7 @@ from chainfield.inference import (
     posterior_decode,
     sample,
     score_paths,
+    stretch_probabilities,
     viterbi,
 )
 from chainfield.potentials import Potentials, clamp_labels, clamp_sets, make_potentials
@@ -48,6 +50,36 @@ def test_posteriors_equal_enumeration(problem):
     np.testing.assert_allclose(posterior.expected.edge, edge, **EXACT)
     summed = marginals(space, potentials).expected.edge
     np.testing.assert_allclose(summed.sum(0), edge.sum(0), **EXACT)
+
+
+@settings(max_examples=100, deadline=None)
+@given(problems(), st.data())
+def test_stretches_equal_enumeration(problem, data):
+    space, potentials = problem
+    assume(possible(space, potentials))
+    sequences = [s for s in range(potentials.n_sequences) if potentials.ragged.lengths[s]]
+    assume(sequences)
+    starts, ends, allowed, expected = [], [], [], []
+    for s in data.draw(st.lists(st.sampled_from(sequences), min_size=1, max_size=4)):
+        lo, hi = potentials.offsets[s], potentials.offsets[s + 1]
+        a = data.draw(st.integers(lo, hi - 1))
+        b = data.draw(st.integers(a + 1, hi))
+        sets = data.draw(
+            st.lists(st.none() | st.sets(st.integers(0, space.n_labels - 1)), min_size=b - a, max_size=b - a)
+        )
+        found = enumeration.paths(space, potentials, s)
+        log_z = enumeration.log_sum([p.score for p in found])
+        right = [
+            math.exp(p.score - log_z)
+            for p in found
+            if all(
+                own is None or space.label_of[k] in own for k, own in zip(p.states[a - lo : b - lo], sets, strict=True)
+            )
+        ]
+        starts, ends, allowed = [*starts, a], [*ends, b], [*allowed, *sets]
+        expected.append(math.fsum(right))
+    found = stretch_probabilities(space, potentials, np.array(starts), np.array(ends), clamp_sets(space, allowed))
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
 
 
 @settings(max_examples=100, deadline=None)

@@ -19,6 +19,7 @@ from . import spans as spans
 from . import states as states
 from . import statistics as statistics
 from . import tasks as tasks
+from . import text as text
 from . import torch as torch
 from . import trainers as trainers
 from .data.corpus import load_corpus as load_corpus
@@ -38,5 +39,7 @@ from .models import LatentCRF as LatentCRF
 from .models import LinearCRF as LinearCRF
 from .models import NeuralCRF as NeuralCRF
 from .models import load as load
+from .text.document import Document as Document
+from .text.tagging.text_tagger import TextTagger as TextTagger
 
 __version__: str

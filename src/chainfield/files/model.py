@@ -49,6 +49,9 @@ ESTIMATOR = Part(
             "`device`) left out", optional=True,
         ),
         Value("notes", "any", "anything; the command line keeps `label_column` here", optional=True),
+        Value(
+            "wrapper", "object", "what stands around the model: its `kind`, and what that keeps (below)", optional=True
+        ),
         Value("n_sequences_seen", "whole", "for `partial_fit`", optional=True),
         Value("scheme", "text", "`EmpiricalCRF`: the tagging scheme that was found", optional=True, null=True),
         Value("best_iteration", "whole", "`NeuralCRF`: the pass that was kept", optional=True),

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.inference import decoder_named, label_marginals, log_partition
+from chainfield.arrays import Int32, Ragged
+from chainfield.errors import NoPathError
+from chainfield.inference import add_rows, log_partition, marginals, stretch_probabilities
+from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials, clamp_labels
-from chainfield.spans import has_spans, spans
+from chainfield.spans import has_spans
 
+from .label_spans import span_table
 from .tagger import Tagger
 
 
@@ -38,32 +42,47 @@ class Confidence:
 def confidences(tagger: Tagger, sequences: Sequence[Any]) -> list[Confidence]:
     """The best labels of each sequence with their probabilities, all exact.
 
-    A span's probability is that of its labels jointly: the partition sum with the span clamped, over the whole one.
+    A span's probability is that of its labels jointly, whatever the labels around it are.
     """
     batch = tagger.features.encode(sequences, tagger.n_jobs)
-    results = []
-    for s in range(batch.n_sequences):
-        potentials = tagger.potentials(batch.window(s, s + 1))
-        results.append(_one(tagger, potentials))
-    return results
+    numbers = tagger.labels(batch)
+    blocks = list(tagger.chain.blocks(batch.ragged))
+
+    def block(bounds: tuple[int, int]) -> list[Confidence]:
+        window = batch.window(*bounds)
+        try:
+            return _of_block(tagger, window.ragged, numbers[batch.ragged.slice_of(*bounds)], tagger.potentials(window))
+        except NoPathError as error:
+            raise NoPathError(error.sequence + bounds[0], error.known) from None
+
+    found = ordered_map(block, blocks, min(tagger.n_jobs, max(len(blocks), 1)))
+    return [confidence for part in found for confidence in part]
 
 
-def _one(tagger: Tagger, potentials: Potentials) -> Confidence:
-    space, n = tagger.chain.space, len(potentials.node)
-    if n == 0:
-        return Confidence([], [], [], 1.0)
-    numbers = decoder_named(tagger.decoder)(space, potentials)
-    names = [tagger.task.labels[i] for i in numbers]
-    log_z = log_partition(space, potentials)[0]
-
-    def joint(lo: int, hi: int) -> float:
-        known = np.full(n, -1, np.int32)
-        known[lo:hi] = numbers[lo:hi]
-        clamped = clamp_labels(space, known).apply(potentials)  # posterior decoding may break the rules: probability 0
-        return float(np.exp(log_partition(space, clamped, strict=False)[0] - log_z))
-
-    tokens = label_marginals(space, potentials)[np.arange(n), numbers].tolist()
-    found = []
-    if all(isinstance(label, str) for label in tagger.task.labels) and has_spans(tagger.task.labels):
-        found = [SpanConfidence(span.type, span.start, span.end, joint(span.start, span.end)) for span in spans(names)]
-    return Confidence(names, tokens, found, joint(0, n))
+def _of_block(tagger: Tagger, ragged: Ragged, numbers: Int32, potentials: Potentials) -> list[Confidence]:
+    space, labels = tagger.chain.space, tagger.task.labels
+    posterior = marginals(space, potentials)
+    tokens = add_rows(space, posterior.expected.node)[np.arange(len(numbers)), numbers]
+    known = clamp_labels(space, numbers)
+    clamped = known.apply(potentials)  # posterior decoding may break the rules: probability 0
+    whole = np.exp(log_partition(space, clamped, strict=False) - posterior.log_z)
+    found: list[list[SpanConfidence]] = [[] for _ in range(ragged.n_sequences)]
+    if all(isinstance(label, str) for label in labels) and has_spans(labels):
+        table = span_table(labels)
+        starts, ends = table.find(numbers, ragged)
+        at = Ragged.of(ends - starts)
+        inside = starts[at.sequence_of()] + np.arange(at.n_positions) - at.offsets[:-1][at.sequence_of()]
+        sure = stretch_probabilities(space, potentials, starts, ends, known[inside])
+        sequence_of = np.searchsorted(ragged.offsets, starts, side="right") - 1
+        first = ragged.offsets[sequence_of]
+        for s, a, b, p, y in zip(
+            sequence_of.tolist(),
+            (starts - first).tolist(),
+            (ends - first).tolist(),
+            sure.tolist(),
+            numbers[starts].tolist(),
+            strict=True,
+        ):
+            found[s].append(SpanConfidence(table.types[y], a, b, p))
+    names = tagger.task.decode(numbers, ragged.offsets)
+    return [Confidence(*one) for one in zip(names, ragged.cut(tokens.tolist()), found, whole.tolist(), strict=True)]

@@ -6,6 +6,7 @@ from .label_paths import LabelPaths, best_label_paths
 from .nbest import NBest, n_best
 from .partition import Posterior, add_posteriors, add_rows, label_marginals, log_partition, marginals
 from .sampling import sample
+from .stretches import stretch_probabilities
 from .viterbi import Paths, add_path, best_paths, clamped_path, score_paths, viterbi
 
 __all__ = [
@@ -30,5 +31,6 @@ __all__ = [
     "posterior_decode",
     "sample",
     "score_paths",
+    "stretch_probabilities",
     "viterbi",
 ]

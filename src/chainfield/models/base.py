@@ -162,13 +162,23 @@ class SequenceModel(Grouped, ABC):
             for name, value in kept.items()
         }
 
-    def save(self, path: str | os.PathLike[str], notes: dict[str, Any] | None = None) -> None:
-        """Write a model file (docs/file_format.md); :func:`chainfield.load` reads it. ``notes``: anything for JSON."""
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        notes: dict[str, Any] | None = None,
+        *,
+        wrapper: dict[str, Any] | None = None,
+    ) -> None:
+        """Write a model file (docs/file_format.md); :func:`chainfield.load` reads it. ``notes``: anything for JSON.
+
+        ``wrapper``: what stands around the model, such as a :class:`~chainfield.TextTagger`; ``load`` puts it back.
+        """
         about = {
             "class": type(self).__name__,
             "settings": self.stored_settings(),
             "notes": notes or {},
             **{name: getattr(self, f"{name}_") for name in self.remembered},
+            **({} if wrapper is None else {"wrapper": wrapper}),
         }
         save_model(path, self._fitted(), about)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chainfield.features import MAPS
 from chainfield.lazy import Registry
@@ -30,6 +30,10 @@ for _name, _module, _kind in (
 COMPOSED: Registry[SequenceModel] = Registry()
 for _kind in ("ComposedTagger", "ComposedClassifier"):
     COMPOSED.announce(_kind, "chainfield.models.composed", _kind)
+
+#: What may stand around a model in its file, by kind.
+WRAPPERS: Registry[Any] = Registry()
+WRAPPERS.announce("text", "chainfield.text.tagging.text_tagger", "TextTagger")
 
 # Scorers and feature maps that only one family uses.
 for _module, _kinds in {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from chainfield.errors import ModelFileError
+from chainfield.errors import ConfigError, ModelFileError
 from chainfield.files.model import load_model
 from chainfield.files.values import from_json
 from chainfield.parallel import count_jobs
 
 from .base import SequenceModel
-from .families import COMPOSED, MODELS
+from .families import COMPOSED, MODELS, WRAPPERS
 
 # Settings of 0.1.0 that have another name now.
 RENAMED = {"states_per_label": "n_states"}
@@ -23,8 +23,11 @@ def find_class(name: Any) -> type[SequenceModel] | None:
     return next((kinds[key] for kinds, key in places if kinds.class_name(key) == name), None)
 
 
-def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> Any:
-    """Read a model file: the estimator that was saved, ready to predict."""
+def load(path: str | os.PathLike[str], n_jobs: int | None = None, *, tokeniser: Any = None) -> Any:
+    """Read a model file: the estimator that was saved, ready to predict.
+
+    ``tokeniser``: for a :class:`~chainfield.TextTagger` whose tokeniser is a function, which its file cannot hold.
+    """
     fitted, about = load_model(path, count_jobs(n_jobs))
     name = about.get("class", "LinearCRF")
     kind = find_class(name)
@@ -41,7 +44,7 @@ def load(path: str | os.PathLike[str], n_jobs: int | None = None) -> Any:
         estimator._restore(fitted, about)
     except (ValueError, TypeError, KeyError, IndexError) as error:
         raise ModelFileError(f"{path} is no {name}: {str(error).rstrip('.')}.") from None
-    return estimator
+    return _wrapped(path, estimator, about.get("wrapper"), tokeniser)
 
 
 def _settings(kind: type[SequenceModel], stored: dict[str, Any]) -> dict[str, Any]:
@@ -54,3 +57,17 @@ def _settings(kind: type[SequenceModel], stored: dict[str, Any]) -> dict[str, An
             if found[name] is not None:
                 kind.settings[name].check(found[name])
     return found
+
+
+def _wrapped(path: str | os.PathLike[str], estimator: SequenceModel, wrapper: Any, tokeniser: Any) -> Any:
+    """The model, with what stands around it."""
+    if wrapper is None and tokeniser is None:
+        return estimator
+    if wrapper is None:
+        raise ConfigError(f"{path} reads columns, not text: it has no tokeniser; leave tokeniser= out.")
+    if wrapper.get("kind") not in WRAPPERS:
+        raise ModelFileError(f"{path} holds a model inside of something that this chainfield does not know.")
+    try:
+        return WRAPPERS[wrapper["kind"]].restore(estimator, wrapper, tokeniser)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error} Make or fetch it again.") from None

@@ -1,0 +1,9 @@
+from .document import Document as Document
+from .document import TextSpan as TextSpan
+from .document import Token as Token
+from .document import make_document as make_document
+from .function import Function as Function
+from .function import find_words as find_words
+from .pattern import Pattern as Pattern
+from .rules import Rules as Rules
+from .tokeniser import Tokeniser as Tokeniser

@@ -1,0 +1,1 @@
+"""Taggers of text: any tagger of the library, from texts to spans."""

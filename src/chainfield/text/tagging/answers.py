@@ -1,0 +1,171 @@
+"""What a tagger of text answers: spans with their probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainfield.arrays import Float, Int, Int32, Ragged
+from chainfield.errors import NoPathError
+from chainfield.features.batch import Batch
+from chainfield.fitted import Tagger
+from chainfield.fitted.label_spans import SpanTable, span_table
+from chainfield.inference import stretch_probabilities
+from chainfield.text.alignment import TokenSpan, labels_of
+from chainfield.text.document import TextSpan
+from chainfield.text.tokens import Tokens
+
+OUTSIDE = "O"
+
+
+@dataclass(frozen=True)
+class FoundSpan:
+    """A span that a model has found: ``text`` is that of the document from ``start`` to ``end``.
+
+    ``probability``: that this very span is there, with this label, no longer and no shorter. ``alternatives``: other
+    labels for the same stretch with their probabilities, the most probable first; "O" says that there is no span.
+    """
+
+    start: int
+    end: int
+    label: str
+    text: str
+    probability: float | None = None
+    alternatives: tuple[tuple[str, float], ...] = ()
+
+    @property
+    def span(self) -> TextSpan:
+        """The place and the label alone."""
+        return TextSpan(self.start, self.end, self.label)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        found: dict[str, Any] = {"start": self.start, "end": self.end, "label": self.label, "text": self.text}
+        if self.probability is not None:
+            found["probability"] = round(self.probability, 6)
+        if self.alternatives:
+            found["alternatives"] = [{"label": y, "probability": round(p, 6)} for y, p in self.alternatives]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """All spans of a batch of texts, as arrays. M spans."""
+
+    first: Int  # (M,) tokens
+    last: Int  # (M,)
+    label: Int32  # (M,) the number of the first token's label
+    probability: Float | None  # (M,)
+    others: Float | None  # (M, types + 1) of every type and of no span
+
+
+def find_answers(tagger: Tagger, tokens: Tokens, scheme: str, *, probabilities: bool, alternatives: bool) -> Answers:
+    """Tag tokens, and read the spans off their labels."""
+    batch = tagger.features.encode(tokens.rows(), tagger.n_jobs)
+    numbers = tagger.labels(batch)
+    table = span_table(tagger.task.labels, scheme)
+    first, last = table.find(numbers, batch.ragged)
+    if not probabilities or not len(first):
+        return Answers(first, last, numbers[first], np.empty(0) if probabilities else None, None)
+    inside = _positions(first, last)
+    sure = _probabilities(tagger, batch, table, numbers[inside], first, last)
+    others = None
+    if alternatives:
+        columns = [_typed(tagger, batch, table, kind, scheme, first, last) for kind in types_of(table)]
+        others = np.stack([*columns, _outside(tagger, batch, table, first, last)], axis=1)
+    return Answers(first, last, numbers[first], sure, others)
+
+
+def types_of(table: SpanTable) -> list[str]:
+    """The types of spans, in order."""
+    return sorted({kind for kind in table.types if kind})
+
+
+def _positions(first: Int, last: Int) -> Int:
+    """The positions of all spans, one span after the other."""
+    own = Ragged.of(last - first)
+    which = own.sequence_of()
+    return first[which] + np.arange(own.n_positions) - own.offsets[which]
+
+
+def _probabilities(tagger: Tagger, batch: Batch, table: SpanTable, labels: Int32, first: Int, last: Int) -> Float:
+    """The probability of each span, block by block of the batch."""
+    ragged = batch.ragged
+    starts, ends, clamp = table.exactly(labels, first, last, ragged, tagger.chain.space)
+    at = Ragged.of(ends - starts).offsets
+    found = np.empty(len(first))
+    for lo, hi in tagger.chain.blocks(ragged):
+        window = ragged.slice_of(lo, hi)
+        own = slice(*np.searchsorted(first, [window.start, window.stop]).tolist())
+        if own.start == own.stop:
+            continue
+        try:
+            potentials = tagger.potentials(batch.window(lo, hi))
+            within = clamp[slice(int(at[own.start]), int(at[own.stop]))]
+            moved = starts[own] - window.start, ends[own] - window.start
+            found[own] = stretch_probabilities(tagger.chain.space, potentials, *moved, within)
+        except NoPathError as error:
+            raise NoPathError(error.sequence + lo, error.known) from None
+    return found
+
+
+def _typed(tagger: Tagger, batch: Batch, table: SpanTable, kind: str, scheme: str, first: Int, last: Int) -> Float:
+    """The probability of spans of this type at the same places; 0 where the model has no labels for it."""
+    number = tagger.task.number
+    found = np.zeros(len(first))
+    lengths = last - first
+    names = {n: labels_of([TokenSpan(0, n, kind)], n, scheme) for n in set(lengths.tolist())}
+    known = np.array([all(name in number for name in names[n]) for n in lengths.tolist()], np.bool_)
+    labels = [number[name] for n in lengths[known].tolist() for name in names[n]]
+    if known.any():
+        found[known] = _probabilities(tagger, batch, table, np.array(labels, np.int32), first[known], last[known])
+    return found
+
+
+def _outside(tagger: Tagger, batch: Batch, table: SpanTable, first: Int, last: Int) -> Float:
+    """The probability that no token of a span belongs to any."""
+    number = tagger.task.number.get(OUTSIDE)
+    if number is None:
+        return np.zeros(len(first))
+    labels = np.full(int((last - first).sum()), number, np.int32)
+    return _probabilities(tagger, batch, _open(table), labels, first, last)
+
+
+def _open(table: SpanTable) -> SpanTable:
+    """A table by which neighbours do not matter."""
+    every = np.ones_like(table.closes)
+    return SpanTable(table.types, every, every, every)
+
+
+def text_spans(
+    texts: Sequence[str], tokens: Tokens, answers: Answers, table: SpanTable, alternatives: int
+) -> list[list[FoundSpan]]:
+    """The answers as objects, text by text."""
+    results: list[list[FoundSpan]] = [[] for _ in texts]
+    if not len(answers.first):
+        return results
+    document = np.searchsorted(tokens.documents.offsets, answers.first, side="right") - 1
+    starts, ends = tokens.starts[answers.first].tolist(), tokens.ends[answers.last - 1].tolist()
+    labels = [table.types[y] for y in answers.label.tolist()]
+    sure = [None] * len(labels) if answers.probability is None else answers.probability.tolist()
+    others = _ranked(answers, table, labels, alternatives)
+    for d, a, b, label, p, more in zip(document.tolist(), starts, ends, labels, sure, others, strict=True):
+        results[d].append(FoundSpan(a, b, label, texts[d][a:b], p, more))
+    return results
+
+
+def _ranked(
+    answers: Answers, table: SpanTable, labels: list[str], alternatives: int
+) -> list[tuple[tuple[str, float], ...]]:
+    """The most probable other labels of each span."""
+    if answers.others is None:
+        return [()] * len(labels)
+    names = [*types_of(table), OUTSIDE]
+    ranked = []
+    for label, row in zip(labels, answers.others.tolist(), strict=True):
+        pairs = sorted(((y, p) for y, p in zip(names, row, strict=True) if y != label), key=lambda pair: -pair[1])
+        ranked.append(tuple(pairs[:alternatives]))
+    return ranked

@@ -1,0 +1,63 @@
+"""What users give a tagger of text: texts with spans, documents, streams of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from chainfield.arrays import Ragged
+from chainfield.errors import DataError
+from chainfield.text.document import Document, TextSpan, check_span
+from chainfield.text.tokeniser import check_texts
+from chainfield.text.tokens import Tokens
+
+CHARACTERS = 1 << 16  # of the texts that are tagged at a time
+TEXTS = 1 << 10
+
+
+def with_spans(texts: Any, spans: Any) -> tuple[list[str], list[list[TextSpan]]]:
+    """Texts and their spans, from two lists or from documents; all checked."""
+    listed = list(texts) if hasattr(texts, "__iter__") and not isinstance(texts, str | bytes) else texts
+    if spans is None:
+        wrong = not isinstance(listed, list) or not all(isinstance(one, Document) for one in listed)
+        if wrong:
+            raise DataError("There are no spans; give one list of (start, end, label) per text, or documents.")
+        spans = [one.spans for one in listed]
+    found = check_texts([one.text if isinstance(one, Document) else one for one in listed])
+    if isinstance(spans, str | bytes) or not hasattr(spans, "__len__"):
+        raise DataError("The spans are not a list; give one list of (start, end, label) per text.")
+    if len(spans) != len(found):
+        raise DataError(f"There are {len(found)} texts, but spans for {len(spans)}.")
+    checked = []
+    for d, (text, own) in enumerate(zip(found, spans, strict=True)):
+        if isinstance(own, str | bytes) or not hasattr(own, "__iter__"):
+            raise DataError(f"Document {d}: the spans are {own!r:.40}; a list of (start, end, label) is expected.")
+        checked.append([check_span(span, text, f"Document {d}") for span in own])
+    return found, checked
+
+
+def join_sentences(tokens: Tokens, spans: Sequence[Sequence[Any]]) -> Ragged:
+    """Sequences that do not end inside of a span."""
+    inside = np.zeros(len(tokens) + 1, np.bool_)
+    for lo, own in zip(tokens.documents.offsets.tolist(), spans, strict=False):
+        for a, b, _ in own:
+            inside[lo + a + 1 : lo + b] = True
+    offsets = tokens.sequences.offsets
+    return Ragged(offsets[~inside[offsets]])
+
+
+def portions(texts: Iterable[Any]) -> Iterator[list[str]]:
+    """Texts in portions that a thread takes."""
+    some, size = list[str](), 0
+    for d, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise DataError(f"Text {d} is {text!r:.40} ({type(text).__name__}); a string is expected.")
+        some.append(text)
+        size += len(text)
+        if size >= CHARACTERS or len(some) >= TEXTS:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some

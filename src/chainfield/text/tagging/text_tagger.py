@@ -1,0 +1,286 @@
+"""``TextTagger``: any tagger of the library, from texts to spans of characters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, ClassVar, final
+
+from chainfield.errors import DataError, ModelFileError
+from chainfield.fitted import Tagger
+from chainfield.fitted.label_spans import span_table
+from chainfield.models.base import not_trained
+from chainfield.models.linear_crf import LinearCRF
+from chainfield.models.tagging import TaggingModel
+from chainfield.parallel import count_jobs, ordered_map
+from chainfield.schema import Part, Value
+from chainfield.settings import Configurable, Kind, choice, flag, given
+from chainfield.text.alignment import MISALIGNED, OVERLAPPING, SCHEMES, Repairs, labels_of, token_spans
+from chainfield.text.document import Document, Token
+from chainfield.text.tokeniser import Tokeniser, as_tokeniser, check_texts, restore_tokeniser
+from chainfield.text.tokens import Tokens
+
+from .answers import FoundSpan, find_answers, text_spans
+from .inputs import join_sentences, portions, with_spans
+
+
+@final
+@dataclass(frozen=True)
+class Inner(Kind):
+    """A tagger."""
+
+    noun: ClassVar[str] = "tagger"
+    expected: ClassVar[str] = "a tagger of the library is expected, such as LinearCRF()"
+
+    def fits(self, value: Any) -> bool:
+        """An estimator that labels positions."""
+        return isinstance(value, TaggingModel)
+
+    def parse(self, text: Any) -> Any:
+        """Not on the command line."""
+        raise ValueError
+
+
+@final
+@dataclass(frozen=True)
+class Cutter(Kind):
+    """What cuts texts into tokens."""
+
+    noun: ClassVar[str] = "Tokeniser, str or callable"
+    expected: ClassVar[str] = "give a tokeniser, a regular expression, or a function"
+
+    def fits(self, value: Any) -> bool:
+        """What :func:`as_tokeniser` takes."""
+        as_tokeniser(value)
+        return True
+
+    def parse(self, text: Any) -> str:
+        """A regular expression."""
+        return str(text)
+
+
+SCHEMA = Part(
+    (
+        Value("kind", "text", "what it is", choices=("text",)),
+        Value("tokeniser", "object", "what cuts texts: its `kind` (`rules`, `pattern`, `function`) and its settings"),
+        Value("sentences", "truth", "whether sequences are sentences"),
+        Value("scheme", "text", "how labels write spans", choices=SCHEMES),
+    )
+)
+
+
+class TextTagger(Configurable):
+    """A tagger that reads texts and answers with spans of characters.
+
+    ``fit(texts, spans)`` cuts the texts into tokens, turns the spans into labels and trains ``model`` on them;
+    ``predict(texts)`` goes the same way back. The tokeniser is saved with the model.
+    """
+
+    model: Any = given(None, "The tagger to train; None: LinearCRF().", Inner(), optional=True, option="")
+    tokeniser: Any = given(
+        None,
+        "What cuts texts into tokens: None for the built-in rules, a regular expression that matches one token, a "
+        "function from a text to (start, end) pairs, or a tokeniser of chainfield.text.",
+        Cutter(),
+        optional=True,
+    )
+    sentences: bool = flag(False, "Sequences are the sentences of a text, not the whole text.")
+    scheme: str = choice("bio", SCHEMES, "How labels of tokens write spans.", option="")
+    misaligned: str = choice(
+        "refuse",
+        MISALIGNED,
+        "What to do with spans that do not begin and end with tokens: refuse them, expand them to whole tokens, shrink "
+        "them to the tokens inside, or drop them. What was done stands in repairs_.",
+    )
+    overlapping: str = choice(
+        "refuse",
+        OVERLAPPING,
+        "What to do with spans that overlap: refuse them, keep the longest, or keep the first. What was done stands in "
+        "repairs_.",
+    )
+
+    #: The fitted tagger of tokens.
+    model_: TaggingModel
+    #: The tokeniser.
+    tokeniser_: Tokeniser
+    #: What was done to spans of the training data.
+    repairs_: Repairs
+
+    # ---- training ------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        texts: Any,
+        spans: Any = None,
+        *,
+        texts_dev: Any = None,
+        spans_dev: Any = None,
+        callback: Callable[[Any], None] | None = None,
+        **more: Any,
+    ) -> TextTagger:
+        """Train on texts and their spans: (start, end, label) by character, one list per text.
+
+        ``texts`` may also be :class:`~chainfield.text.Document` objects, which hold their spans. ``texts_dev`` and
+        ``spans_dev``: development data. Everything else goes to ``fit`` of the model.
+        """
+        self.check_settings()
+        inner = LinearCRF() if self.model is None else self.model
+        model = type(inner)(**inner.get_params())
+        if self.scheme != "io" and model.scheme is None:
+            model.scheme = self.scheme
+        tokeniser, repairs = as_tokeniser(self.tokeniser), Repairs()
+        X, y = self._prepare(tokeniser, texts, spans, repairs)
+        if texts_dev is not None:
+            more["X_dev"], more["y_dev"] = self._prepare(tokeniser, texts_dev, spans_dev, Repairs())
+        if callback is not None:
+            more["callback"] = callback
+        model.fit(X, y, **more)
+        self.model_, self.tokeniser_, self.repairs_ = model, tokeniser, repairs
+        return self
+
+    def _prepare(self, tokeniser: Tokeniser, texts: Any, spans: Any, repairs: Repairs) -> tuple[Any, list[list[str]]]:
+        """Rows and labels of each sequence."""
+        documents, gold = with_spans(texts, spans)
+        tokens = tokeniser.cut(documents, sentences=self.sentences)
+        if documents and not len(tokens):
+            raise DataError("There is nothing to learn from: no text has a token.")
+        found = token_spans(
+            documents, gold, tokens, misaligned=self.misaligned, overlapping=self.overlapping, repairs=repairs
+        )
+        lengths = tokens.documents.lengths.tolist()
+        labels = [labels_of(own, n, self.scheme) for own, n in zip(found, lengths, strict=True)]
+        whole = list(chain.from_iterable(labels))
+        # A sentence does not end inside of a span.
+        tokens = replace(tokens, sequences=join_sentences(tokens, found)) if self.sentences else tokens
+        return tokens.rows(), tokens.sequences.cut(whole)
+
+    # ---- prediction ----------------------------------------------------------------------------------------------
+
+    def _ready(self) -> Tagger:
+        if not hasattr(self, "model_"):
+            raise not_trained(self)
+        return self.model_._tagger()
+
+    def predict(self, texts: Any, *, probabilities: bool = True, alternatives: int = 0) -> list[list[FoundSpan]]:
+        """The spans of each text, from left to right.
+
+        Without ``probabilities`` it is faster. ``alternatives``: how many other labels to give for each span.
+        """
+        return list(self.pipe(check_texts(texts), probabilities=probabilities, alternatives=alternatives))
+
+    def pipe(
+        self, texts: Iterable[Any], *, probabilities: bool = True, alternatives: int = 0
+    ) -> Iterator[list[FoundSpan]]:
+        """The same for any iterable of texts, one answer after the other, in their order.
+
+        Texts are read as they are needed, so that memory does not grow with their number; threads work side by side.
+        """
+        tagger = self._ready()
+        n_jobs = count_jobs(self.model_.n_jobs)
+        alone = replace(tagger, n_jobs=1)
+
+        def part(some: list[str]) -> list[list[FoundSpan]]:
+            return self._tagged(alone, some, probabilities or alternatives > 0, alternatives)
+
+        for found in ordered_map(part, portions(texts), n_jobs):
+            yield from found
+
+    def _tagged(
+        self, tagger: Tagger, texts: list[str], probabilities: bool, alternatives: int
+    ) -> list[list[FoundSpan]]:
+        tokens = self.tokeniser_.cut(texts, sentences=self.sentences)
+        wanted = {"probabilities": probabilities, "alternatives": alternatives > 0}
+        answers = find_answers(tagger, tokens, self.scheme, **wanted)
+        table = span_table(tagger.task.labels, self.scheme)
+        return text_spans(texts, tokens, answers, table, alternatives)
+
+    def predict_documents(self, texts: Any) -> list[Document]:
+        """Documents with the spans that were found, and with the tokens."""
+        found = check_texts(texts)
+        answers = self.predict(found, probabilities=False)
+        tokens = self.tokens(found).places()
+        return [
+            Document(text, tuple(span.span for span in own), tuple(Token(*place) for place in cut))
+            for text, own, cut in zip(found, answers, tokens, strict=True)
+        ]
+
+    def predict_huggingface(self, texts: Any) -> list[list[dict[str, Any]]]:
+        """The answers as Hugging Face's token-classification pipeline gives them (aggregated)."""
+        return [
+            [
+                {"entity_group": s.label, "score": s.probability, "word": s.text, "start": s.start, "end": s.end}
+                for s in own
+            ]
+            for own in self.predict(texts)
+        ]
+
+    def tokens(self, texts: Any) -> Tokens:
+        """The tokens of texts, as the model sees them."""
+        self._ready()
+        return self.tokeniser_.cut(check_texts(texts), sentences=self.sentences)
+
+    @property
+    def classes_(self) -> list[str]:
+        """The labels of spans."""
+        tagger = self._ready()
+        return sorted({kind for kind in span_table(tagger.task.labels, self.scheme).types if kind})
+
+    def score(self, texts: Any, spans: Any = None) -> float:
+        """F1 of spans: place and label have to be right."""
+        documents, gold = with_spans(texts, spans)
+        found = self.predict(documents, probabilities=False)
+        right = sum(len({s.span for s in own} & set(true)) for own, true in zip(found, gold, strict=True))
+        total = sum(map(len, found)) + sum(len(set(true)) for true in gold)
+        return 2 * right / total if total else 1.0
+
+    # ---- scikit-learn, files -------------------------------------------------------------------------------------
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings, and with ``deep`` those of the model as ``model__name``."""
+        own = super().get_params(deep)
+        inner = {f"model__{k}": v for k, v in self.model.get_params().items()} if deep and self.model else {}
+        return {**own, **inner}
+
+    def set_params(self, **params: Any) -> Any:
+        """Change settings; ``model__name`` changes one of the model."""
+        inner = {k.removeprefix("model__"): v for k, v in params.items() if k.startswith("model__")}
+        super().set_params(**{k: v for k, v in params.items() if not k.startswith("model__")})
+        if inner:
+            self.model = LinearCRF() if self.model is None else self.model
+            self.model.set_params(**inner)
+        return self
+
+    def save(self, path: str | os.PathLike[str], notes: dict[str, Any] | None = None) -> None:
+        """Write one model file, with the tokeniser in it; :func:`chainfield.load` reads it."""
+        self._ready()
+        self.model_.save(path, notes, wrapper=self.describe())
+
+    def describe(self) -> dict[str, Any]:
+        """What a model file keeps of this."""
+        return {
+            "kind": "text",
+            "tokeniser": self.tokeniser_.describe(),
+            "sentences": bool(self.sentences),
+            "scheme": self.scheme,
+        }
+
+    @classmethod
+    def restore(cls, model: TaggingModel, config: dict[str, Any], tokeniser: Any = None) -> TextTagger:
+        """The inverse of :meth:`describe`; ``tokeniser``: one to take in place of the file's."""
+        if not isinstance(model, TaggingModel):
+            raise ModelFileError("The file has a tokeniser, but its model labels whole sequences.")
+        try:
+            SCHEMA.check(config, {}, {})
+            kept = restore_tokeniser(config["tokeniser"]) if tokeniser is None else as_tokeniser(tokeniser)
+            found = cls(model=model, sentences=config["sentences"], scheme=config["scheme"])
+            labels = model.classes_
+            if not all(isinstance(label, str) for label in labels):
+                raise ValueError("the labels are not names")
+        except (KeyError, TypeError, ValueError) as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
+            raise ModelFileError(f"The file does not describe a tagger of text: {reason}.") from None
+        found.model_, found.tokeniser_, found.repairs_ = model, kept, Repairs()
+        found.tokeniser = kept
+        return found
