@@ -53,7 +53,6 @@ ALLOWED: dict[str, str] = {
     "inference features scorers objectives tasks problem trainers fitted inspection files",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
-<<<<<<< HEAD
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
     "features scorers objectives tasks problem trainers fitted models",
     "models.empirical": "errors arrays schema settings memory parallel kernels kernels.counting kernels.train data "
@@ -61,14 +60,9 @@ ALLOWED: dict[str, str] = {
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
 =======
-    "models.hmm": "errors arrays settings memory parallel kernels kernels.train states potentials inference features "
-    "scorers objectives tasks problem trainers fitted models",
-    "models.empirical": "errors arrays settings memory parallel kernels kernels.counting kernels.train data states "
-    "potentials inference features scorers objectives tasks problem trainers fitted models",
-    "models.neural": "errors arrays settings memory parallel kernels kernels.text data states potentials features "
-    "inference scorers objectives tasks problem trainers fitted files torch models",
-    "text.tagging": "errors arrays schema settings parallel features inference fitted models text",
->>>>>>> cb413b4 (Texts in, spans out: tokeniser with offsets, alignment, TextTagger)
+    "formats": "errors lazy spans data text",
+    "text.tagging": "errors arrays settings parallel features inference fitted models text",
+>>>>>>> 45a4e87 (Formats: everybody's annotations as documents, and back)
     "adapters": "errors arrays settings tasks models",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",

@@ -5,6 +5,7 @@ from . import errors as errors
 from . import features as features
 from . import files as files
 from . import fitted as fitted
+from . import formats as formats
 from . import inference as inference
 from . import inspection as inspection
 from . import metrics as metrics

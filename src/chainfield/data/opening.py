@@ -22,14 +22,16 @@ Readable = str | PathLike[str] | IO[str] | IO[bytes] | Iterable[str]
 
 
 @contextmanager
-def open_text(path: str | PathLike[str], encoding: str = "utf-8") -> Iterator[Iterator[str]]:
+def open_text(
+    path: str | PathLike[str], encoding: str = "utf-8", *, longest: int | None = None
+) -> Iterator[Iterator[str]]:
     """Open a file for its lines, without their ends; `-` is standard input.
 
     Names ending in .gz, .xz, .bz2 or .zst are decompressed. Lines end with "\\n" or "\\r\\n" and with nothing
-    else; a byte order mark is skipped.
+    else; a byte order mark is skipped. A line of more than ``longest`` characters is refused before it is read.
     Use it as `with open_text(path) as lines`.
     """
-    with line_runs_of(path, encoding) as (_, runs):
+    with line_runs_of(path, encoding, longest=longest) as (_, runs):
         yield (line.removesuffix("\r") for run in runs for line in run)
 
 
@@ -54,7 +56,9 @@ def _check_exists(path: str | PathLike[str]) -> None:
 
 
 @contextmanager
-def line_runs_of(readable: Readable, encoding: str = "utf-8") -> Iterator[tuple[str, Iterator[list[str]]]]:
+def line_runs_of(
+    readable: Readable, encoding: str = "utf-8", *, longest: int | None = None
+) -> Iterator[tuple[str, Iterator[list[str]]]]:
     """Give a name for messages and the lines of a path, an open file, or an iterable; as many at a time as there are.
 
     Lines come without "\\n", but with the "\\r" of an end "\\r\\n", so that they can be written as they were.
@@ -63,7 +67,7 @@ def line_runs_of(readable: Readable, encoding: str = "utf-8") -> Iterator[tuple[
     if isinstance(readable, str | PathLike):
         decoder = _decoder(encoding)
         with open_bytes(readable) as read:
-            yield name, _decoded_runs(read, decoder, name)
+            yield name, _decoded_runs(read, decoder, name, longest)
         return
     # Asking an open file for nothing tells whether it gives bytes or text.
     take: Callable[[int], str | bytes] | None = getattr(readable, "read", None)
@@ -86,9 +90,11 @@ def source_name(readable: Readable) -> str:
     return name if isinstance(name, str) else "input"
 
 
-def _decoded_runs(read: _Read, decoder: codecs.IncrementalDecoder, name: str) -> Iterator[list[str]]:
+def _decoded_runs(
+    read: _Read, decoder: codecs.IncrementalDecoder, name: str, longest: int | None = None
+) -> Iterator[list[str]]:
     """Split what `read` returns, chunk after chunk until it returns nothing, into lines."""
-    ended = 0
+    ended = size = 0
     # The unfinished line is kept in parts: joining it at every chunk would be quadratic in its length.
     parts: list[str] = []
     while True:
@@ -104,6 +110,12 @@ def _decoded_runs(read: _Read, decoder: codecs.IncrementalDecoder, name: str) ->
             parts = [run.pop()]
             ended += len(run)
             yield run
+            size = 0
+        size += len(parts[-1])
+        if longest is not None and size > longest:
+            raise DataError(
+                f"{name}, line {ended + 1}: the line has more than {longest:,} characters; break it into several lines."
+            )
         if not chunk:
             break
     last = "".join(parts)

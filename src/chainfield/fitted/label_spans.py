@@ -56,9 +56,9 @@ class SpanTable:
         goes_on = np.logical_not(self.closes | self.opens)[:n, :n]  # [last label, next label]
         comes = np.logical_not(self.opens[:n, :n].T)  # [first label, label before]
         begins, stops = np.zeros(ragged.n_positions + 1, np.bool_), np.zeros(ragged.n_positions + 1, np.bool_)
-        begins[ragged.firsts], stops[ragged.lasts + 1] = True, True
-        left = comes.any(1)[heads] & ~begins[starts]
-        right = goes_on.any(1)[tails] & ~stops[ends]
+        begins[ragged.firsts], stops[ragged.offsets[1:][ragged.lengths > 0]] = True, True
+        left = np.logical_or.reduce(comes, axis=1)[heads] & ~begins[starts]
+        right = np.logical_or.reduce(goes_on, axis=1)[tails] & ~stops[ends]
         # Sets: L single labels, L for "no longer", L for "not earlier".
         rows = np.concatenate([np.eye(n, dtype=np.bool_), ~goes_on, ~comes])[:, space.label_of_row]
         size = lengths + left + right

@@ -1,0 +1,132 @@
+"""CSV and TSV with one row per token and a column that says which sentence it belongs to (the habit of Kaggle)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from typing import ClassVar, final
+
+from chainfield.data.opening import line_runs_of, source_name
+from chainfield.errors import DataError
+from chainfield.text.document import Document
+
+from .format import LONGEST_LINE, Format, Options, Report, writing
+from .token_view import LABEL, from_words, view
+
+_SENTENCE = ("sentence #", "sentence_id", "sentence", "sent_id", "document", "doc_id", "sequence", "id")
+_WORD = ("word", "token", "form", "text", "words", "tokens")
+_LABEL = ("tag", "label", "ner", "ner_tag", "iob", "entity", "tags", "labels")
+_GAP = "gap"
+
+
+@final
+class TokenCsv(Format):
+    """Columns have their usual names, or options name them. A sentence may be named in its first row only.
+
+    This writer adds the column ``gap``, the text in front of each token, so that the text can be put together again.
+    """
+
+    name: ClassVar[str] = "token-csv"
+    title: ClassVar[str] = "CSV or TSV, one row per token, with columns such as: Sentence #, Word, Tag"
+    extensions: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
+
+    def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
+        """Row by row."""
+        name = source_name(path)
+        csv.field_size_limit(LONGEST_LINE)
+        with line_runs_of(path, options.encoding, longest=LONGEST_LINE) as (_, runs):  # cells may hold line ends
+            lines = (line + "\n" for run in runs for line in run)
+            rows = csv.reader(lines, delimiter=_separator(path, options))
+            try:
+                header = next(rows, [])
+                columns = _Columns(header, options, name)
+                current, group = None, list[list[str]]()
+                first = 2
+                for row in rows:
+                    if not row:
+                        continue
+                    if len(row) != len(header):
+                        raise DataError(
+                            f"{name}, line {rows.line_num}: {len(row)} columns, but the header has {len(header)}."
+                        )
+                    key = row[columns.sentence] if columns.sentence is not None else ""
+                    if group and key and key != current:
+                        yield columns.document(group, f"{name}, line {first}")
+                        group, first = [], rows.line_num
+                    current = key or current
+                    group.append(row)
+                if group:
+                    yield columns.document(group, f"{name}, line {first}")
+            except csv.Error as error:
+                raise DataError(f"{name}, line {rows.line_num}: this is not CSV ({error}).") from None
+
+    def write(self, documents: Iterable[Document], path: str, options: Options, report: Report) -> None:
+        """Sentence, gap, word, label."""
+        with writing(path, options) as out:
+            rows = csv.writer(out, delimiter=_separator(path, options), lineterminator="\n")
+            rows.writerow(["sentence", _GAP, "word", "label"])
+            for number, document in enumerate(documents):
+                found = view(document, number, report)
+                if found.columns:
+                    report.add("columns of tokens left out", f"document {number}")
+                for gap, word, label in zip(found.gaps, found.words, found.labels, strict=False):
+                    rows.writerow([number, gap, word, label])
+                if found.gaps[-1] or not found.words:  # what is behind the last word
+                    rows.writerow([number, found.gaps[-1], "", "O"])
+
+
+class _Columns:
+    """Which column is what."""
+
+    def __init__(self, header: list[str], options: Options, source: str) -> None:
+        self.header = header
+        self.source = source
+        self.sentence = self._find(options.sentence_column, _SENTENCE, required=False)
+        self.word = self._find(options.word_column, _WORD)
+        self.label = self._find(options.label_column, _LABEL, required=False)
+        self.gap = self._find(None, (_GAP,), required=False)
+        if self.sentence is None:
+            raise DataError(
+                f"{source}: no column says where a sentence ends; name it with --sentence-column. "
+                f"There are {', '.join(map(repr, header))}."
+            )
+
+    def _find(self, wanted: str | None, usual: tuple[str, ...], required: bool = True) -> int:
+        lowered = [name.strip().lower() for name in self.header]
+        if wanted is not None:
+            if wanted in self.header:
+                return self.header.index(wanted)
+            raise DataError(f"{self.source}: there is no column {wanted!r}; there are {self.header!r}.")
+        for name in usual:
+            if name in lowered:
+                return lowered.index(name)
+        if required:
+            raise DataError(
+                f"{self.source}: no column is called {', '.join(usual[:4])}; name it with --word-column. "
+                f"There are {', '.join(map(repr, self.header)) or 'none'}."
+            )
+        return None  # type: ignore[return-value]
+
+    def document(self, rows: list[list[str]], where: str) -> Document:
+        words = [row[self.word] for row in rows]
+        gaps = None if self.gap is None else [row[self.gap] for row in rows]
+        if gaps is not None:  # a row without a word holds what is behind the last one
+            tail = gaps.pop() if not words[-1] else ""
+            rows, words = rows[: len(gaps)], words[: len(gaps)]
+            gaps = [*gaps, tail]
+        if not all(words):
+            raise DataError(f"{where}: the word in row {words.index('') + 1} of the sentence is empty; fill it in.")
+        labels = None if self.label is None else [row[self.label] for row in rows]
+        if labels is not None and not all(labels):
+            raise DataError(f"{where}: the label of row {labels.index('') + 1} of the sentence is empty; fill it in.")
+        taken = {self.sentence, self.word, self.label, self.gap}
+        others = {name: [row[c] for row in rows] for c, name in enumerate(self.header) if c not in taken and name}
+        return from_words(
+            words, labels, where=where, gaps=gaps, columns={k: v for k, v in others.items() if k != LABEL}
+        )
+
+
+def _separator(path: str, options: Options) -> str:
+    if options.separator is not None:
+        return options.separator
+    return "\t" if ".tsv" in str(path) else ","
