@@ -63,7 +63,9 @@ class TokenCsv(Format):
     def write(self, documents: Iterable[Document], path: str, options: Options, report: Report) -> None:
         """Sentence, gap, word, label."""
         with writing(path, options) as out:
-            rows = csv.writer(out, delimiter=_separator(path, options), lineterminator="\n")
+            rows = csv.writer(
+                out, delimiter=_separator(path, options), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
+            )
             rows.writerow(["sentence", _GAP, "word", "label"])
             for number, document in enumerate(documents):
                 found = view(document, number, report)
