@@ -59,10 +59,8 @@ ALLOWED: dict[str, str] = {
     "states potentials inference features scorers objectives tasks problem trainers fitted models",
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
-=======
     "formats": "errors lazy spans data text",
-    "text.tagging": "errors arrays settings parallel features inference fitted models text",
->>>>>>> 45a4e87 (Formats: everybody's annotations as documents, and back)
+    "text.tagging": "errors arrays schema settings parallel features inference fitted models text",
     "adapters": "errors arrays settings tasks models",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
