@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from itertools import chain
 from operator import itemgetter
@@ -166,6 +167,12 @@ class TemplateFeatures(FeatureMap):
     def renumber(self, numbers: Int32) -> None:
         """Reorder the keys of node features."""
         self._nodes.renumber(numbers)
+
+    def selected(self, numbers: Int32, edges: Int32) -> TemplateFeatures:
+        """A map of some of the keys."""
+        other = copy.copy(self)
+        other._nodes, other._edges = self._nodes.selected(numbers), self._edges.selected(edges)
+        return other
 
     def feature_names(self) -> Sequence[str]:
         """The feature strings, by number."""

@@ -41,6 +41,13 @@ class FeatureMap(ABC):
     def renumber(self, numbers: Int32) -> None:
         """Give every sparse feature a new number: ``numbers[old]``."""
 
+    def selected(self, numbers: Int32, edges: Int32) -> FeatureMap | None:
+        """A map of some of the features: their new numbers, -1 for those to be left out; None: it keeps all.
+
+        ``edges`` says the same of features of transitions.
+        """
+        return None
+
     @abstractmethod
     def feature_names(self) -> Sequence[str]:
         """Names of the sparse features, or of the columns, by number."""

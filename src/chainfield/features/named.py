@@ -68,6 +68,12 @@ class NamedFeatures(FeatureMap):
         kept = self._number >= 0
         self._number[kept] = numbers[self._number[kept]]
 
+    def selected(self, numbers: Int32, edges: Int32) -> NamedFeatures:
+        """A map of some of the names."""
+        old = np.argsort(numbers, kind="stable")[np.count_nonzero(numbers < 0) :]
+        names = self.feature_names()
+        return NamedFeatures([names[i] for i in old.tolist()])
+
     def feature_names(self) -> Sequence[str]:
         """The names, by number."""
         names = [""] * self.n_features

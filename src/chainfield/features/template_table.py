@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any
 
@@ -208,6 +209,18 @@ class KeyTable:
         self._assign(renumbered[order])
         self._strings = {string: int(numbers[f]) for string, f in self._strings.items()}
         self._rehash(len(self._keys), 2 * len(self._keys) + 2)
+
+    def selected(self, numbers: Int32) -> KeyTable:
+        """A table of some of the features: their new numbers, -1 for those to be left out."""
+        other = copy.copy(self)
+        wanted = numbers[self._number]
+        order = np.argsort(wanted, kind="stable")[np.count_nonzero(wanted < 0) :]
+        other._keys = self._keys[order].copy()
+        other._assign(wanted[order])
+        other.n_features = int(np.count_nonzero(numbers >= 0))
+        other._strings = {string: int(numbers[f]) for string, f in self._strings.items() if numbers[f] >= 0}
+        other._rehash(len(other._keys), 2 * len(other._keys) + 2)
+        return other
 
     def _rehash(self, n_keys: int, size: int) -> None:
         from chainfield.kernels.text.templates import rebuild_table

@@ -1,6 +1,7 @@
 """Fitted models: what prediction, inspection and model files need, without anything of training."""
 
 from .classifier import Classifier
+from .compacting import compacted
 from .confidence import Confidence, SpanConfidence, confidences
 from .excluding import Excluding
 from .herd import Herd, herd_of
@@ -21,6 +22,7 @@ __all__ = [
     "PathFinder",
     "SpanConfidence",
     "Tagger",
+    "compacted",
     "confidences",
     "herd_of",
 ]

@@ -19,7 +19,7 @@ import numpy as np
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, ConvergenceWarning
 from chainfield.features.feature_map import FeatureMap
-from chainfield.fitted import FittedModel
+from chainfield.fitted import FittedModel, compacted
 from chainfield.objectives import Objective, objective_named
 from chainfield.parallel import one_blas_thread
 from chainfield.problem import Problem
@@ -181,7 +181,7 @@ class ChainEstimator(
             finally:
                 session = training.session
                 if session is not None and session.history:  # an interrupted training leaves its best behind
-                    self.fitted_ = make(session.best)
+                    self.fitted_ = compacted(make(session.best)) if self.l1 else make(session.best)
                     self.trainer_ = trainer_name(self, objective, run.partial)
                     self.n_iter_ = session.state.iteration
                     self.history_ = session.history

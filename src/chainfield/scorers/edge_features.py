@@ -8,7 +8,7 @@ features crossed with states alone; and POS features on label pairs did not rais
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -19,11 +19,12 @@ from chainfield.potentials import How
 from chainfield.schema import NAME, Part, Tensor, demand
 from chainfield.states.naming import label_ties
 
+from .feature_weights import FeatureWeights
 from .model_files import register
 from .origin import Origin
 from .pair_weights import carry_pairs, check_pairs, pair_shares
 from .pairs import Pairs, pairs_part
-from .scorer import Params, Pullback, Scorer
+from .scorer import Params, Pullback
 from .shares import Share
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True, eq=False)
-class EdgeFeatures(Scorer):
+class EdgeFeatures(FeatureWeights):
     """Weights for (edge feature, edge row) pairs; an edge reads its row, so that second-order edges may share.
 
     Where every edge is a row of its own, a second-order chain has weights for (feature, state triple); where rows are
@@ -55,6 +56,15 @@ class EdgeFeatures(Scorer):
     )
 
     @property
+    def n_columns(self) -> int:
+        """The edge rows."""
+        return int(self.edge_row.max(initial=-1)) + 1
+
+    def with_pairs(self, pairs: Pairs) -> EdgeFeatures:
+        """The same scorer with other pairs."""
+        return replace(self, pairs=pairs)
+
+    @property
     def _free(self) -> bool:
         """Whether every edge is a row of its own."""
         return bool((self.edge_row == np.arange(len(self.edge_row))).all())
@@ -69,7 +79,7 @@ class EdgeFeatures(Scorer):
 
         sparse = batch.edges
         assert sparse is not None
-        n_rows = int(self.edge_row.max(initial=-1)) + 1
+        n_rows = self.n_columns
         pairs, edge_row, entries = self.pairs, self.edge_row, (sparse.indptr, sparse.indices, sparse.weights())
         layout = (pairs.first, pairs.row, pairs.n_full, pairs.n_single)
         plain = self._free

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -13,6 +13,7 @@ from chainfield.features.batch import Batch
 from chainfield.potentials import How
 from chainfield.schema import NAME, Part, demand, whole
 
+from .feature_weights import FeatureWeights
 from .groups import GROUP_OF, NO_GROUPS, add_grouped, check_groups, n_groups, old_columns, with_groups
 from .model_files import register
 from .origin import Origin
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @final
 @register
 @dataclass(frozen=True, eq=False)
-class SparseLinear(Scorer):
+class SparseLinear(FeatureWeights):
     """Over sparse features, with one weight for each (feature, column) pair of ``pairs``.
 
     Columns are the rows; with ``group_of`` (see :mod:`chainfield.scorers.groups`), groups of rows come behind them.
@@ -48,6 +49,10 @@ class SparseLinear(Scorer):
     def n_columns(self) -> int:
         """C: rows and groups."""
         return self.n_rows + n_groups(self.group_of)
+
+    def with_pairs(self, pairs: Pairs) -> SparseLinear:
+        """The same scorer with other pairs."""
+        return replace(self, pairs=pairs)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """weight (P,): one weight per pair."""
