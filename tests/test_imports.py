@@ -71,7 +71,7 @@ ALLOWED: dict[str, str] = {
     "problem trainers fitted files models compat compat.crfsuite",
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
-    "models models.empirical models.neural compat compat.crfsuite",
+    "models models.empirical models.neural text formats text.tagging compat compat.crfsuite",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

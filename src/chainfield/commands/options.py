@@ -30,6 +30,21 @@ def reading(function: F) -> F:
     return function
 
 
+def annotation_files(function: F) -> F:
+    """How annotation files are read."""
+    for option in reversed(
+        [
+            click.option(
+                "--word-column", metavar="NAME", help="Column of the word, by name or number (CoNLL-U: FORM)."
+            ),
+            click.option("--sentence-column", metavar="NAME", help="Column that tells sentences apart (CSV)."),
+            click.option("--text-field", metavar="NAME", help="Field of the text (JSON, Parquet)."),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
 def reading_arguments(encoding: str, separator: str | None, no_comments: bool, keep_docstart: bool) -> dict[str, Any]:
     """The same options as arguments of ``read_columns``."""
     return {

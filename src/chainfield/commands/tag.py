@@ -13,7 +13,7 @@ import click
 
 from chainfield.errors import ConfigError, DataError
 
-from .options import check_output, jobs, reading, reading_arguments
+from .options import annotation_files, check_output, jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
     from chainfield.data.coded_rows import CodedRows
@@ -34,6 +34,11 @@ _DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 @click.option("--marginals", is_flag=True, help="Add each label's probability.")
 @click.option("--n-best", type=int, help="Write the N best label sequences with their probabilities.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per sentence: labels, probabilities, spans.")
+@click.option("--text", is_flag=True, help="DATA is raw text: one document per line. Answers are spans, as JSON lines.")
+@click.option("--whole", is_flag=True, help="With --text: all of DATA is one document.")
+@click.option("--format", "format_", metavar="NAME", help="DATA is an annotation file (chainfield convert --list).")
+@click.option("--to", metavar="NAME", help="Format of the answers.  [default: by the name of the output]")
+@annotation_files
 @jobs
 @reading
 def tag(
@@ -44,6 +49,13 @@ def tag(
     marginals: bool,
     n_best: int | None,
     as_json: bool,
+    text: bool,
+    whole: bool,
+    format_: str | None,
+    to: str | None,
+    word_column: str | None,
+    sentence_column: str | None,
+    text_field: str | None,
     jobs: int,
     **options: Any,
 ) -> None:
@@ -51,6 +63,9 @@ def tag(
 
     Every row is written as it was, with its label in one more column. Rows may have the label column of the training
     data or lack it.
+
+    With --text, DATA is raw text, and with --format an annotation file (CoNLL-U, Label Studio, ...; its name may tell).
+    The answers are spans by character with their probabilities, one JSON object per document, or in the format --to.
     """
     from chainfield.data.opening import source_name
     from chainfield.data.sentences import SentenceReader
@@ -62,12 +77,23 @@ def tag(
     if n_best is not None and marginals:
         raise ConfigError("--marginals and --n-best do not go together, except as --n-best with --json.")
     check_output(output, data, model)
+    from .text import annotated
+
+    name = "text" if text else annotated(data, format_)
+    if name is not None:
+        fields = {"word_column": word_column, "sentence_column": sentence_column, "text_field": text_field}
+        _tag_text(model, data, output, name, whole, to, n_best, decoder, jobs, options["encoding"], fields)
+        return
+    if whole or to:
+        raise ConfigError("--whole and --to are for raw text and annotation files; give --text or --format too.")
     if Path(output).suffix in (".gz", ".bz2", ".xz", ".zst"):
         raise ConfigError(f"{output}: output is plain text; write it to a pipe to compress it.")
     tagger, about = load_tagger(model, count_jobs(jobs))
     if decoder is not None:
         tagger = replace(tagger, decoder=decoder)
-    if options["separator"] is None:
+    if options["separator"] is not None:
+        about = {**about, "asked": options["separator"]}
+    else:
         options["separator"] = about.get("notes", {}).get("separator")
     arguments = reading_arguments(**options)
     encoding, between = arguments.pop("encoding"), arguments["separator"]
@@ -84,6 +110,30 @@ def tag(
                 cells = tagger.labels(tagger.features.encode(rows, tagger.n_jobs))
                 out.buffer.write(block.with_cells(cells, list(map(str, tagger.task.labels))))  # type: ignore[attr-defined]
             out.flush()
+
+
+def _tag_text(
+    model: Path,
+    data: str,
+    output: str,
+    name: str,
+    whole: bool,
+    to: str | None,
+    n_best: int | None,
+    decoder: str | None,
+    jobs: int,
+    encoding: str,
+    fields: dict[str, str | None],
+) -> None:
+    """Raw text and annotation files."""
+    from chainfield.formats.format import Options
+
+    from .text import tag_documents, text_tagger, whole_file
+
+    tagger = text_tagger(model, jobs, decoder)
+    options = Options(encoding=encoding, **fields)
+    read = whole_file if whole else None
+    tag_documents(tagger, data, name, output, to, options, (n_best or 1) - 1, read)
 
 
 def _blocks(data: str, encoding: str, reader: SentenceReader, as_bytes: bool) -> Iterator[Block]:
@@ -118,6 +168,8 @@ def _label_column(block: Block, tagger: Tagger, about: dict[str, Any]) -> int | 
     if not isinstance(features, TemplateFeatures | WordFeatures):
         raise DataError(f"The model was trained on {features.kind} features, not on column files; use it from Python.")
     if n == features.width:
+        if n == 1 and "asked" not in about:
+            _refuse_sentences(block)
         return None
     if n == features.width + 1:
         return int(about.get("notes", {}).get("label_column", -1)) % n
@@ -125,6 +177,16 @@ def _label_column(block: Block, tagger: Tagger, about: dict[str, Any]) -> int | 
         f"{block.source}, line {block.line_of(0)}: there are {n} columns; the model reads {features.width} "
         f"({features.width + 1} with the label), one token per line."
     )
+
+
+def _refuse_sentences(block: Block) -> None:
+    """A column of words in which every cell has a space is a column of sentences."""
+    words = block.rows.values[0]
+    if all(" " in word.strip() for word in words):
+        raise DataError(
+            f"{block.source}, line {block.line_of(0)}: {words[0]!r:.60} looks like a sentence, but one token per "
+            "line is expected; for raw text give --text (if these are tokens, give --separator '\\t')."
+        )
 
 
 def _write(

@@ -10,7 +10,7 @@ import click
 from chainfield.errors import ConfigError, DataError
 
 from .model_options import SettingOption, given_settings, options_of, refuse_option
-from .options import check_output, reading, reading_arguments
+from .options import annotation_files, check_output, reading, reading_arguments
 
 DATA = "Data"
 _SHOWN = {  # one line per model, for help
@@ -105,7 +105,27 @@ def _flags(kind: Any) -> set[str]:
     help="Kind of model.",
 )
 @click.option("--dev", type=click.Path(), help="Development data: the best parameters on them are kept.")
-@click.option("--label-column", type=int, default=-1, show_default=True, help="Column of the label, from 0 or -1.")
+@click.option("--label-column", default="-1", show_default=True, help="Column of the label, from 0 or -1, or its name.")
+@click.option("--format", "format_", metavar="NAME", help="DATA are annotated texts in this format (convert --list).")
+@click.option(
+    "--tokeniser", metavar="REGEX", help="Annotated texts: what matches one token.  [default: built-in rules]"
+)
+@click.option("--sentences", is_flag=True, help="Annotated texts: sequences are sentences, not whole texts.")
+@click.option(
+    "--misaligned",
+    type=click.Choice(["refuse", "expand", "shrink", "drop"]),
+    default="refuse",
+    show_default=True,
+    help="Annotated texts: spans that cut a token.",
+)
+@click.option(
+    "--overlapping",
+    type=click.Choice(["refuse", "longest", "first"]),
+    default="refuse",
+    show_default=True,
+    help="Annotated texts: spans that overlap.",
+)
+@annotation_files
 @click.option("--unknown", "sign", help="Sign that marks an unknown label (partly labelled data).")
 @reading
 @click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
@@ -119,6 +139,9 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
     blank line between sentences. It may be compressed (.gz, .bz2, .xz, .zst); - is standard input. Ctrl-C keeps the
     best model so far.
 
+    DATA may also hold annotated texts: CoNLL-U, JSON lines, Label Studio, doccano, Prodigy, brat and others (chainfield
+    convert --list). Their names tell, or --format does. The model then reads raw text: chainfield tag --text.
+
     With --model hmm and hcrf whole sequences get a label, and DATA is a .npz file with X, lengths and y, or a folder
     with one folder of .npy files per label.
     """
@@ -130,9 +153,15 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
     checkpoint = output.with_name(output.name + ".checkpoint")
     _check_options(kind, model, dev, add, options, checkpoint)
     estimator = kind(**{"n_jobs": -1, **settings})
+    from .text import annotated
+
+    name = None if issubclass(kind, ClassifyingModel) else annotated(data, options["format_"])
+    if name is not None:
+        _train_text(estimator, data, dev, output, checkpoint, name, options)
+        return
     names = ("encoding", "separator", "no_comments", "keep_docstart")
     columns = {
-        "label_column": options["label_column"],
+        "label_column": column_number(options["label_column"]),
         "unknown": options["sign"],
         **reading_arguments(*(options[name] for name in names)),
     }
@@ -144,12 +173,41 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
     from .training_data import load_columns, load_sequences
 
     whole = issubclass(kind, ClassifyingModel)
-    found = load_sequences(data, dev) if whole else load_columns(data, dev, columns)
+    found = (
+        load_sequences(data, dev)
+        if whole
+        else load_columns(data, dev, columns, insisted=options["format_"] is not None)
+    )
     if getattr(estimator, "template", None) is not None:
         estimator.template.check_columns(len(found.X[0][0]), "the template")
     if not options["quiet"]:
         click.echo(f"{found.source}: {found.size}", err=True)
     _fit(estimator, found, output, checkpoint, options)
+
+
+def _train_text(
+    estimator: Any, data: str, dev: str | None, output: Path, checkpoint: Path, name: str, options: dict[str, Any]
+) -> None:
+    """Annotated texts: the model inside of a tagger of texts."""
+    from .training_data import load_texts
+
+    if options["separator"] or options["sign"]:
+        raise ConfigError("--separator and --unknown are for column files; leave them out.")
+    found, tagger = load_texts(estimator, data, dev, name, options)
+    if not options["quiet"]:
+        click.echo(f"{found.source}: {found.size}", err=True)
+    _fit(tagger, found, output, checkpoint, options)
+
+
+def column_number(text: str) -> int:
+    """The number of a column of a column file."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ConfigError(
+            f"--label-column {text}: columns of column files have numbers, from 0 or from -1 backwards; "
+            "for CoNLL-U, whose columns have names, give --format conllu."
+        ) from None
 
 
 def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: dict[str, Any]) -> None:
@@ -162,26 +220,21 @@ def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: di
     with Reporter(quiet=options["quiet"], log=options["log"]) as watch:
         try:
             estimator.fit(
-                found.X,
-                found.y,
-                X_dev=found.X_dev,
-                y_dev=found.y_dev,
-                callback=watch,
-                checkpoint=checkpoint,
-                resume=options["resume"],
+                found.X, found.y, **found.development, callback=watch, checkpoint=checkpoint, resume=options["resume"]
             )
         except KeyboardInterrupt:
             interrupted = True
         except DataError as error:
             raise found.named(error) from None
-    if interrupted and not getattr(estimator, "history_", None):
+    inner = getattr(estimator, "model_", estimator)
+    if interrupted and not getattr(inner, "history_", None):
         click.echo("Stopped before the first iteration was finished; nothing was saved.", err=True)
         raise SystemExit(130)
     estimator.save(output, notes=found.notes)
     if not interrupted:
         checkpoint.unlink(missing_ok=True)
     if not options["quiet"]:
-        summary(estimator, output, working_time() - started, interrupted, checkpoint)
+        summary(inner, output, working_time() - started, interrupted, checkpoint)
     if interrupted:
         raise SystemExit(130)
 

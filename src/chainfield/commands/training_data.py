@@ -22,14 +22,57 @@ class TrainingData:
     notes: dict[str, Any] = field(default_factory=dict)  # for the model file
     named: Callable[[DataError], Exception] = lambda error: error  # an error with the name of what it is about
 
+    @property
+    def development(self) -> dict[str, Any]:
+        """The development data as ``fit`` takes them."""
+        return {"X_dev": self.X_dev, "y_dev": self.y_dev}
 
-def load_columns(data: str, dev: str | None, columns: dict[str, Any]) -> TrainingData:
+
+@dataclass(frozen=True)
+class AnnotatedTexts(TrainingData):
+    """Texts with spans."""
+
+    @property
+    def development(self) -> dict[str, Any]:
+        """Under the names that a tagger of texts has for them."""
+        return {} if self.X_dev is None else {"texts_dev": self.X_dev}
+
+
+def load_texts(
+    estimator: Any, data: str, dev: str | None, name: str, options: dict[str, Any]
+) -> tuple[TrainingData, Any]:
+    """Annotated texts, and the tagger that learns from them."""
+    from chainfield.formats.format import Options
+    from chainfield.text.tagging.text_tagger import TextTagger
+
+    from .text import annotated, load_annotations
+
+    label = options["label_column"]
+    reading = Options(
+        encoding=options["encoding"],
+        label_column=None if label == "-1" else label,
+        **{key: options[key] for key in ("word_column", "sentence_column", "text_field")},
+    )
+    documents = load_annotations(data, name, reading, options["quiet"])
+    held_out = None
+    if dev is not None:
+        held_out = load_annotations(dev, annotated(dev, options["format_"]) or name, reading, options["quiet"])
+    tagger = TextTagger(
+        model=estimator, **{key: options[key] for key in ("tokeniser", "sentences", "misaligned", "overlapping")}
+    )
+    size = f"{len(documents):,} texts, {sum(len(document.spans) for document in documents):,} spans"
+    return AnnotatedTexts(data, size, documents, None, held_out, notes={"format": name}), tagger
+
+
+def load_columns(data: str, dev: str | None, columns: dict[str, Any], *, insisted: bool = False) -> TrainingData:
     """Column files: one label per token."""
     from chainfield.data import load_corpus
 
     if data.endswith(".npz"):
         raise ConfigError(f"{data} holds arrays; --model hmm and --model hcrf learn from them.")
     corpus = load_corpus(data, **columns)
+    if not insisted:
+        _refuse_row_numbers(corpus)
     held_out = load_corpus(dev, **columns) if dev else None
     width = len(corpus.rows[0][0])
     if held_out is not None and len(held_out.rows[0][0]) != width:
@@ -45,6 +88,16 @@ def load_columns(data: str, dev: str | None, columns: dict[str, Any]) -> Trainin
         None if held_out is None else held_out.labels,
         {"label_column": columns["label_column"], "separator": corpus.separator},
     )
+
+
+def _refuse_row_numbers(corpus: Any) -> None:
+    """A file of ten columns whose first one counts the words is CoNLL-U: its words are in the second one."""
+    first = [row[0] for row in corpus.rows[0]]
+    if len(corpus.rows[0][0]) == 9 and first[0] in ("1", "1-2") and first[-1].isdecimal() and len(first) > 1:
+        raise DataError(
+            f"{corpus.source}: the first column holds the numbers of words, as CoNLL-U does; give --format conllu, and "
+            "--label-column UPOS or another name (to train on the columns as they are: --format columns)."
+        )
 
 
 def load_sequences(data: str, dev: str | None) -> TrainingData:

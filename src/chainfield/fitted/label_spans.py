@@ -9,7 +9,7 @@ import numpy as np
 
 from chainfield.arrays import Bool, Int, Int32, Ragged
 from chainfield.potentials import Clamp
-from chainfield.spans import rule_of, split_label
+from chainfield.spans import has_spans, rule_of, split_label
 from chainfield.states import StateSpace
 
 
@@ -70,6 +70,20 @@ class SpanTable:
         index[to[:-1][left]] = 2 * n + heads[left]
         index[to[1:][right] - 1] = n + tails[right]
         return starts - left, ends + right, Clamp(index, np.ascontiguousarray(rows))
+
+
+NOTHING = frozenset(["O", "_", "-"])  # what stands where a token has no label
+
+
+@lru_cache(maxsize=64)
+def reading_of(labels: tuple[str, ...]) -> SpanTable:
+    """How spans are read off the labels of a model: labels of no scheme, such as POS, are spans of one token each."""
+    if has_spans(labels):
+        return span_table(labels)
+    closes = np.ones((len(labels) + 1, len(labels) + 1), np.bool_)
+    opens = closes.copy()
+    opens[:, [i for i, label in enumerate((*labels, "O")) if label in NOTHING]] = False
+    return SpanTable(labels, closes, closes, opens)
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from chainfield.arrays import Float, Int, Int32, Ragged
 from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
-from chainfield.fitted.label_spans import SpanTable, span_table
+from chainfield.fitted.label_spans import NOTHING, SpanTable, reading_of
 from chainfield.inference import stretch_probabilities
 from chainfield.text.alignment import TokenSpan, labels_of
 from chainfield.text.document import TextSpan
@@ -66,7 +66,7 @@ def find_answers(tagger: Tagger, tokens: Tokens, scheme: str, *, probabilities: 
     """Tag tokens, and read the spans off their labels."""
     batch = tagger.features.encode(tokens.rows(), tagger.n_jobs)
     numbers = tagger.labels(batch)
-    table = span_table(tagger.task.labels, scheme)
+    table = reading_of(tagger.task.labels)
     first, last = table.find(numbers, batch.ragged)
     if not probabilities or not len(first):
         return Answers(first, last, numbers[first], np.empty(0) if probabilities else None, None)
@@ -81,7 +81,7 @@ def find_answers(tagger: Tagger, tokens: Tokens, scheme: str, *, probabilities: 
 
 def types_of(table: SpanTable) -> list[str]:
     """The types of spans, in order."""
-    return sorted({kind for kind in table.types if kind})
+    return sorted({kind for kind in table.types if kind and kind not in NOTHING})
 
 
 def _positions(first: Int, last: Int) -> Int:
@@ -117,7 +117,9 @@ def _typed(tagger: Tagger, batch: Batch, table: SpanTable, kind: str, scheme: st
     number = tagger.task.number
     found = np.zeros(len(first))
     lengths = last - first
-    names = {n: labels_of([TokenSpan(0, n, kind)], n, scheme) for n in set(lengths.tolist())}
+    single = kind in number  # labels of no scheme: each token has its own
+    sizes = set(lengths.tolist())
+    names = {n: [kind] * n if single else labels_of([TokenSpan(0, n, kind)], n, scheme) for n in sizes}
     known = np.array([all(name in number for name in names[n]) for n in lengths.tolist()], np.bool_)
     labels = [number[name] for n in lengths[known].tolist() for name in names[n]]
     if known.any():

@@ -10,15 +10,34 @@ import numpy as np
 from chainfield.arrays import Ragged
 from chainfield.errors import DataError
 from chainfield.text.document import Document, TextSpan, check_span
-from chainfield.text.tokeniser import check_texts
+from chainfield.text.tokeniser import Tokeniser, check_texts, from_places
 from chainfield.text.tokens import Tokens
 
 CHARACTERS = 1 << 16  # of the texts that are tagged at a time
 TEXTS = 1 << 10
 
 
-def with_spans(texts: Any, spans: Any) -> tuple[list[str], list[list[TextSpan]]]:
-    """Texts and their spans, from two lists or from documents; all checked."""
+def check_items(texts: Any) -> list[Any]:
+    """Texts or documents."""
+    if isinstance(texts, str | bytes) or not hasattr(texts, "__iter__"):
+        return check_texts(texts)
+    items = list(texts)
+    check_texts([one.text if isinstance(one, Document) else one for one in items])
+    return items
+
+
+def cut_items(tokeniser: Tokeniser, items: list[Any], sentences: bool) -> tuple[list[str], Tokens]:
+    """The texts and their tokens: a document that has tokens keeps them."""
+    texts = [one.text if isinstance(one, Document) else one for one in items]
+    own = [one.tokens if isinstance(one, Document) else None for one in items]
+    if all(tokens is None for tokens in own):
+        return texts, tokeniser.cut(texts, sentences=sentences)
+    places = [tokeniser(text) if tokens is None else tokens for text, tokens in zip(texts, own, strict=True)]
+    return texts, from_places(texts, places, sentences=sentences)
+
+
+def with_spans(texts: Any, spans: Any) -> tuple[list[Any], list[list[TextSpan]]]:
+    """Texts or documents and their spans, from two lists or from documents; all checked."""
     listed = list(texts) if hasattr(texts, "__iter__") and not isinstance(texts, str | bytes) else texts
     if spans is None:
         wrong = not isinstance(listed, list) or not all(isinstance(one, Document) for one in listed)
@@ -35,7 +54,7 @@ def with_spans(texts: Any, spans: Any) -> tuple[list[str], list[list[TextSpan]]]
         if isinstance(own, str | bytes) or not hasattr(own, "__iter__"):
             raise DataError(f"Document {d}: the spans are {own!r:.40}; a list of (start, end, label) is expected.")
         checked.append([check_span(span, text, f"Document {d}") for span in own])
-    return found, checked
+    return listed, checked
 
 
 def join_sentences(tokens: Tokens, spans: Sequence[Sequence[Any]]) -> Ragged:
@@ -48,13 +67,14 @@ def join_sentences(tokens: Tokens, spans: Sequence[Sequence[Any]]) -> Ragged:
     return Ragged(offsets[~inside[offsets]])
 
 
-def portions(texts: Iterable[Any]) -> Iterator[list[str]]:
+def portions(texts: Iterable[Any]) -> Iterator[list[Any]]:
     """Texts in portions that a thread takes."""
-    some, size = list[str](), 0
-    for d, text in enumerate(texts):
+    some, size = list[Any](), 0
+    for d, item in enumerate(texts):
+        text = item.text if isinstance(item, Document) else item
         if not isinstance(text, str):
             raise DataError(f"Text {d} is {text!r:.40} ({type(text).__name__}); a string is expected.")
-        some.append(text)
+        some.append(item)
         size += len(text)
         if size >= CHARACTERS or len(some) >= TEXTS:
             yield some

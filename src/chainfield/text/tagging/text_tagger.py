@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar, final
 
-from chainfield.errors import DataError, ModelFileError
+from chainfield.errors import ConfigError, DataError, ModelFileError
 from chainfield.fitted import Tagger
-from chainfield.fitted.label_spans import span_table
+from chainfield.fitted.label_spans import reading_of
 from chainfield.models.base import not_trained
 from chainfield.models.linear_crf import LinearCRF
 from chainfield.models.tagging import TaggingModel
@@ -22,8 +22,8 @@ from chainfield.text.document import Document, Token
 from chainfield.text.tokeniser import Tokeniser, as_tokeniser, check_texts, restore_tokeniser
 from chainfield.text.tokens import Tokens
 
-from .answers import FoundSpan, find_answers, text_spans
-from .inputs import join_sentences, portions, with_spans
+from .answers import FoundSpan, find_answers, text_spans, types_of
+from .inputs import check_items, cut_items, join_sentences, portions, with_spans
 
 
 @final
@@ -142,8 +142,8 @@ class TextTagger(Configurable):
 
     def _prepare(self, tokeniser: Tokeniser, texts: Any, spans: Any, repairs: Repairs) -> tuple[Any, list[list[str]]]:
         """Rows and labels of each sequence."""
-        documents, gold = with_spans(texts, spans)
-        tokens = tokeniser.cut(documents, sentences=self.sentences)
+        items, gold = with_spans(texts, spans)
+        documents, tokens = cut_items(tokeniser, items, self.sentences)
         if documents and not len(tokens):
             raise DataError("There is nothing to learn from: no text has a token.")
         found = token_spans(
@@ -168,42 +168,43 @@ class TextTagger(Configurable):
 
         Without ``probabilities`` it is faster. ``alternatives``: how many other labels to give for each span.
         """
-        return list(self.pipe(check_texts(texts), probabilities=probabilities, alternatives=alternatives))
+        return list(self.pipe(check_items(texts), probabilities=probabilities, alternatives=alternatives))
 
     def pipe(
         self, texts: Iterable[Any], *, probabilities: bool = True, alternatives: int = 0
     ) -> Iterator[list[FoundSpan]]:
         """The same for any iterable of texts, one answer after the other, in their order.
 
+        Documents that have tokens keep them; all other texts are cut by the tokeniser.
         Texts are read as they are needed, so that memory does not grow with their number; threads work side by side.
         """
         tagger = self._ready()
         n_jobs = count_jobs(self.model_.n_jobs)
         alone = replace(tagger, n_jobs=1)
 
-        def part(some: list[str]) -> list[list[FoundSpan]]:
+        def part(some: list[Any]) -> list[list[FoundSpan]]:
             return self._tagged(alone, some, probabilities or alternatives > 0, alternatives)
 
         for found in ordered_map(part, portions(texts), n_jobs):
             yield from found
 
     def _tagged(
-        self, tagger: Tagger, texts: list[str], probabilities: bool, alternatives: int
+        self, tagger: Tagger, items: list[Any], probabilities: bool, alternatives: int
     ) -> list[list[FoundSpan]]:
-        tokens = self.tokeniser_.cut(texts, sentences=self.sentences)
+        texts, tokens = cut_items(self.tokeniser_, items, self.sentences)
         wanted = {"probabilities": probabilities, "alternatives": alternatives > 0}
         answers = find_answers(tagger, tokens, self.scheme, **wanted)
-        table = span_table(tagger.task.labels, self.scheme)
+        table = reading_of(tagger.task.labels)
         return text_spans(texts, tokens, answers, table, alternatives)
 
     def predict_documents(self, texts: Any) -> list[Document]:
         """Documents with the spans that were found, and with the tokens."""
-        found = check_texts(texts)
-        answers = self.predict(found, probabilities=False)
-        tokens = self.tokens(found).places()
+        self._ready()
+        items = check_items(texts)
+        found, tokens = cut_items(self.tokeniser_, items, self.sentences)
         return [
             Document(text, tuple(span.span for span in own), tuple(Token(*place) for place in cut))
-            for text, own, cut in zip(found, answers, tokens, strict=True)
+            for text, own, cut in zip(found, self.predict(items, probabilities=False), tokens.places(), strict=True)
         ]
 
     def predict_huggingface(self, texts: Any) -> list[list[dict[str, Any]]]:
@@ -224,13 +225,12 @@ class TextTagger(Configurable):
     @property
     def classes_(self) -> list[str]:
         """The labels of spans."""
-        tagger = self._ready()
-        return sorted({kind for kind in span_table(tagger.task.labels, self.scheme).types if kind})
+        return types_of(reading_of(self._ready().task.labels))
 
     def score(self, texts: Any, spans: Any = None) -> float:
         """F1 of spans: place and label have to be right."""
-        documents, gold = with_spans(texts, spans)
-        found = self.predict(documents, probabilities=False)
+        items, gold = with_spans(texts, spans)
+        found = self.predict(items, probabilities=False)
         right = sum(len({s.span for s in own} & set(true)) for own, true in zip(found, gold, strict=True))
         total = sum(map(len, found)) + sum(len(set(true)) for true in gold)
         return 2 * right / total if total else 1.0
@@ -256,6 +256,22 @@ class TextTagger(Configurable):
         """Write one model file, with the tokeniser in it; :func:`chainfield.load` reads it."""
         self._ready()
         self.model_.save(path, notes, wrapper=self.describe())
+
+    @classmethod
+    def around(cls, model: TaggingModel, name: str = "The model") -> TextTagger:
+        """A fitted tagger of words as a tagger of texts, with the built-in tokeniser: it must read a single column."""
+        width = getattr(model._tagger().features, "width", None)
+        if width != 1 or not all(isinstance(label, str) for label in model.classes_):
+            what = f"{width} columns" if isinstance(width, int) else f"{model._tagger().features.kind} features"
+            raise ConfigError(
+                f"{name} reads {what}, but a text has words only; train a model on annotated texts, or on a column "
+                "file with the word and the label alone."
+            )
+        prefixes = {label.partition("-")[0] for label in model.classes_}
+        scheme = "bioes" if prefixes & {"E", "S"} else "bilou" if prefixes & {"L", "U"} else "bio"
+        found = cls(model=model, scheme=scheme)
+        found.model_, found.tokeniser_, found.repairs_ = model, as_tokeniser(None), Repairs()
+        return found
 
     def describe(self) -> dict[str, Any]:
         """What a model file keeps of this."""

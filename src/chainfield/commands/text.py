@@ -1,0 +1,149 @@
+"""Raw text and annotation files on the command line: how ``train`` learns from them, and how ``tag`` answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chainfield.errors import ConfigError, DataError
+
+from .convert import show_losses
+
+if TYPE_CHECKING:
+    from chainfield.formats.format import Options
+    from chainfield.text.document import Document
+    from chainfield.text.tagging.text_tagger import TextTagger
+
+COLUMNS = "columns"
+
+
+def annotated(path: str, name: str | None) -> str | None:
+    """The format of an annotation file; None for column files, which have a road of their own."""
+    from chainfield.formats import format_of
+
+    if name is not None:
+        return None if name == COLUMNS else format_of(path, name).name
+    try:
+        found = format_of(path).name
+    except ConfigError:
+        return None
+    return None if found == COLUMNS or (found == "brat" and not list(Path(path).glob("*.txt"))) else found
+
+
+def load_annotations(path: str, name: str, options: Options, quiet: bool) -> list[Document]:
+    """All documents of a file; what was left out is told."""
+    from chainfield.formats import Report, format_of
+
+    report = Report()
+    found = list(format_of(path, name).read(path, options, report))
+    if not quiet:
+        show_losses(report)
+    if not found:
+        raise DataError(f"{path} holds no document.")
+    if not any(document.spans for document in found):
+        raise DataError(f"{path} holds {len(found):,} documents, but no span; there is nothing to learn.")
+    return found
+
+
+def text_tagger(model: Path, jobs: int, decoder: str | None) -> TextTagger:
+    """The model of a file as a tagger of texts; one that reads a single column gets the built-in tokeniser."""
+    from chainfield.models import load
+    from chainfield.models.tagging import TaggingModel
+    from chainfield.text.tagging.text_tagger import TextTagger
+
+    found = load(model, jobs)
+    if not isinstance(found, TextTagger):
+        if not isinstance(found, TaggingModel):
+            raise ConfigError(f"{model} labels whole sequences, not texts; use chainfield classify.")
+        found = TextTagger.around(found, f"{model}")
+    if decoder is not None:
+        found.model_.decoder = decoder
+    return found
+
+
+def tag_documents(
+    tagger: TextTagger,
+    data: str,
+    name: str,
+    output: str,
+    to: str | None,
+    options: Options,
+    best: int,
+    read: Callable[[str, Options], Iterator[Document]] | None = None,
+) -> None:
+    """Read documents, find their spans, write them; ``read``: in place of the format's own reader."""
+    from chainfield.formats import Report, format_of
+
+    report = Report()
+    documents = format_of(data, name).read(data, options, report) if read is None else read(data, options)
+    chosen = to or (None if output == "-" else _by_name(output))
+    if chosen is None or chosen == "jsonl":
+        _write_json(tagger, documents, output, options, best)
+    else:
+        writer = format_of(output, chosen)
+        writer.write(_answered(tagger, documents), output, options, report)
+    show_losses(report)
+
+
+def _by_name(output: str) -> str | None:
+    from chainfield.formats import format_of
+
+    return format_of(output).name
+
+
+def _pairs(tagger: TextTagger, documents: Iterable[Document], **wanted: Any) -> Iterator[tuple[Document, Any]]:
+    """Documents with their answers; only those under way are held."""
+    from collections import deque
+
+    waiting: deque[Document] = deque()
+
+    def passed() -> Iterator[Document]:
+        for document in documents:
+            waiting.append(document)
+            yield document
+
+    for answer in tagger.pipe(passed(), **wanted):
+        yield waiting.popleft(), answer
+
+
+def _answered(tagger: TextTagger, documents: Iterable[Document]) -> Iterator[Document]:
+    from dataclasses import replace
+
+    from chainfield.formats.token_view import LABEL
+
+    for document, found in _pairs(tagger, documents, probabilities=False):
+        columns = {name: values for name, values in document.columns.items() if name != LABEL}
+        yield replace(document, spans=tuple(span.span for span in found), columns=columns)
+
+
+def _write_json(tagger: TextTagger, documents: Iterable[Document], output: str, options: Options, best: int) -> None:
+    with click.open_file(output, "w", encoding="utf-8") as out:
+        for document, found in _pairs(tagger, documents, alternatives=best):
+            value: dict[str, Any] = {"text": document.text, "spans": [span.to_dict() for span in found]}
+            if document.meta:
+                value["meta"] = dict(document.meta)
+            out.write(json.dumps(value, ensure_ascii=False) + "\n")
+            if output == "-":
+                out.flush()
+
+
+def whole_file(path: str, options: Options) -> Iterator[Document]:
+    """One document: all of a file."""
+    from chainfield.data.opening import line_runs_of
+    from chainfield.formats.format import LONGEST_LINE
+    from chainfield.text.document import Document
+
+    parts, size = [], 0
+    with line_runs_of(path, options.encoding, longest=LONGEST_LINE) as (name, runs):
+        for run in runs:
+            parts += run
+            size += sum(map(len, run)) + len(run)
+            if size > LONGEST_LINE:
+                raise DataError(
+                    f"{name} has more than {LONGEST_LINE:,} characters; tag it line by line, without --whole."
+                )
+    yield Document("\n".join(parts))
