@@ -24,6 +24,7 @@ COLUMNS = "columns"
 def annotated(path: str, name: str | None) -> str | None:
     """The format of an annotation file; None for column files, which have a road of their own."""
     from chainfield.formats import format_of
+    from chainfield.formats.token_csv import has_header
 
     if name is not None:
         return None if name == COLUMNS else format_of(path, name).name
@@ -31,7 +32,12 @@ def annotated(path: str, name: str | None) -> str | None:
         found = format_of(path).name
     except ConfigError:
         return None
-    return None if found == COLUMNS or (found == "brat" and not list(Path(path).glob("*.txt"))) else found
+    plain = (
+        found == COLUMNS
+        or (found == "brat" and not any(Path(path).glob("*.txt")))
+        or (found == "token-csv" and not has_header(path))  # a column file with tabs
+    )
+    return None if plain else found
 
 
 def load_annotations(path: str, name: str, options: Options, quiet: bool) -> list[Document]:

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, final
 
-from chainfield.data.opening import line_runs_of, source_name
+from chainfield.data.opening import line_runs_of, open_text, source_name
 from chainfield.errors import DataError
 from chainfield.text.document import Document
 
@@ -75,6 +75,16 @@ class TokenCsv(Format):
                     rows.writerow([number, gap, word, label])
                 if found.gaps[-1] or not found.words:  # what is behind the last word
                     rows.writerow([number, found.gaps[-1], "", "O"])
+
+
+def has_header(path: str) -> bool:
+    """Whether the first line of a file names a word and a sentence: column files have no such line."""
+    try:
+        with open_text(path, longest=LONGEST_LINE) as lines:
+            cells = {cell.strip().strip('"').lower() for cell in next(lines, "").replace("\t", ",").split(",")}
+    except (OSError, DataError):
+        return False
+    return bool(cells & set(_WORD)) and bool(cells & set(_SENTENCE))
 
 
 class _Columns:

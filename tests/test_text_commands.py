@@ -1,0 +1,107 @@
+"""Raw text and annotation files on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from chainfield.formats import read_documents, write_documents
+from chainfield.text import make_document
+from support.texts import corpus
+from test_commands import run
+from test_formats import CONLLU
+
+RAW = "Bob lives in Rome.\nIs Zoë O'Neil in São Paulo?\n\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("texts")
+    documents = [make_document(text, own) for text, own in zip(*corpus(80), strict=True)]
+    write_documents(documents, place / "export.json", "label-studio")
+    write_documents(documents[:20], place / "some.jsonl")
+    result = run("train", str(place / "export.json"), str(place / "text.cf"), "--dev", str(place / "some.jsonl"))
+    assert result.code == 0, result.stderr
+    assert "80 texts, 177 spans" in result.stderr
+    return place
+
+
+def test_raw_text(folder: Path) -> None:
+    result = run("tag", str(folder / "text.cf"), "--text", "--n-best", "2", stdin=RAW.encode())
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [[s["text"] for s in one["spans"]] for one in found] == [["Bob", "Rome"], ["Zoë O'Neil", "São Paulo"], []]
+    assert all(0 < s["probability"] <= 1 and len(s["alternatives"]) == 1 for one in found for s in one["spans"])
+    whole = run("tag", str(folder / "text.cf"), "--text", "--whole", stdin=RAW.encode())
+    assert [one["text"] for one in map(json.loads, whole.stdout.splitlines())] == [RAW.rstrip("\n") + "\n"]
+
+
+def test_annotation_files(folder: Path) -> None:
+    out = folder / "out.conll"
+    assert run("tag", str(folder / "text.cf"), str(folder / "some.jsonl"), "-o", str(out)).code == 0
+    expected = [(d.text, d.spans) for d in read_documents(folder / "some.jsonl")]
+    assert [(d.text, d.spans) for d in read_documents(out)] == expected
+    # A model of texts reads columns too.
+    assert "Rome\tB-LOC" in run("tag", str(folder / "text.cf"), stdin=b"Bob\nlives\nin\nRome\n").stdout
+
+
+def test_sentences_where_columns_are_expected(folder: Path) -> None:
+    (folder / "tabs.txt").write_text("in\tO\nRome\tB-LOC\n\nBob\tB-PER\n", encoding="utf-8")
+    assert run("train", str(folder / "tabs.txt"), str(folder / "tabs.cf"), "--quiet").code == 0
+    result = run("tag", str(folder / "tabs.cf"), stdin=b"I live in New York\n")
+    assert result.code == 1
+    assert (
+        "line 1: 'I live in New York' looks like a sentence, but one token per line is expected; for raw"
+        in result.stderr
+    )
+    assert run("tag", str(folder / "tabs.cf"), "--separator", "\\t", stdin=b"I live in New York\n").code == 0
+    assert '"label": "LOC"' in run("tag", str(folder / "tabs.cf"), "--text", stdin=b"in Rome\n").stdout
+
+
+def test_conllu(folder: Path) -> None:
+    path = folder / "d.conllu"
+    path.write_text(CONLLU * 3, encoding="utf-8")
+    model = folder / "pos.cf"
+    assert run("train", str(path), str(model), "--label-column", "UPOS", "--quiet").code == 0
+    found = json.loads(run("tag", str(model), "--text", stdin=b"Vamos nos a el mar.\n").stdout)
+    assert [s["label"] for s in found["spans"]] == ["VERB", "PRON", "ADP", "DET", "NOUN", "PUNCT"]
+    assert run("tag", str(model), str(path)).stdout.count('"label": "PRON"') == 3
+    path.rename(folder / "d.txt")
+    refused = run("train", str(folder / "d.txt"), str(model), "--label-column", "3")
+    assert "the first column holds the numbers of words, as CoNLL-U does; give --format conllu" in refused.stderr
+    assert run("train", str(folder / "d.txt"), str(model), "--label-column", "UPOS").code == 1
+
+
+def test_convert(folder: Path) -> None:
+    result = run("convert", str(folder / "export.json"), str(folder / "c.csv"))
+    assert result.stderr.startswith("80 documents, 177 spans: label-studio → token-csv")
+    assert "label-studio" in run("convert", "--list").stdout
+    assert run("convert", str(folder / "export.json")).code == 2
+    same = run("convert", str(folder / "export.json"), str(folder / "export.json"))
+    assert "would be written over" in same.stderr
+    overlap = [make_document("New York Times", [(0, 14, "ORG"), (0, 8, "LOC")])]
+    write_documents(overlap, folder / "o.jsonl")
+    told = run("convert", str(folder / "o.jsonl"), str(folder / "o.conll")).stderr
+    assert "1 × span that overlaps another left out (first: document 0, 0–8 (LOC))" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tag", "text.cf", "x.dat", "--format", "xml"], "There is no format 'xml'"),
+        (["tag", "text.cf", "some.jsonl", "-o", "x.dat"], "cannot be told from its name"),
+        (["tag", "text.cf", "some.txt", "--to", "jsonl"], "--whole and --to are for raw text"),
+        (["train", "export.json", "m.cf", "--tokeniser", "("], "is not a regular expression"),
+        (["train", "export.json", "m.cf", "--separator", ","], "--separator and --unknown are for column files"),
+        (["train", "tabs.txt", "m.cf", "--label-column", "UPOS"], "columns of column files have numbers"),
+        (["train", "some.jsonl", "m.cf", "--tokeniser", r"\S+"], "cuts the token"),
+    ],
+)
+def test_refusals(folder: Path, arguments: list[str], message: str) -> None:
+    (folder / "some.txt").write_text("a\n", encoding="utf-8")
+    (folder / "tabs.txt").write_text("in\tO\nRome\tB-LOC\n", encoding="utf-8")
+    known = {path.name for path in folder.iterdir()} | {"m.cf", "x.dat"}
+    result = run(*(str(folder / word) if word in known else word for word in arguments))
+    assert result.code == 1
+    assert message in result.stderr
