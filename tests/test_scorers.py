@@ -45,6 +45,7 @@ from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import one_per_label
 from chainfield.tasks import Tagging
 from support.catalogue import compose, draw_theta
+from support.explaining import path_score
 
 RNG = np.random.default_rng(0)
 
@@ -168,7 +169,7 @@ def test_a_scorer_that_says_nothing_is_explained_as_a_whole(data):
     tagger = make_tagger(data, Quiet(4, 2))
     for x in data[2]:
         explanation = explain(tagger, x)
-        added = sum(c.chosen for p in explanation.positions for c in p.contributions)
+        added = path_score(explanation)
         score = viterbi(tagger.chain.space, tagger.potentials(tagger.features.encode([x]))).score[0]
         np.testing.assert_allclose(added, score, rtol=1e-9)
         assert all("quiet" in {c.feature for c in p.contributions} for p in explanation.positions)

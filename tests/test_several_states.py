@@ -20,6 +20,7 @@ from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import StateSpace, class_blocks, left_to_right, one_per_label, partitioned, second_order
 from chainfield.tasks import Classifying, Tagging
 from support.catalogue import SPACES, draw_labels, draw_sparse
+from support.explaining import path_score
 from support.models import LatentTagger
 from test_commands import run
 from test_linear_crf import SENTENCES, X_NEW, X, Y
@@ -200,7 +201,7 @@ def test_explanations_add_up_to_the_best_path(latent):
     for x in X[:10]:
         explanation, tagger = latent.explain(x), latent.tagger_
         score = viterbi(tagger.chain.space, tagger.potentials(tagger.features.encode([x]))).score[0]
-        added = sum(c.chosen for p in explanation.positions for c in p.contributions)
+        added = path_score(explanation)
         np.testing.assert_allclose(added, score, rtol=1e-9, atol=1e-9)
         assert [p.label for p in explanation.positions] == latent.predict([x])[0]
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Int32, Ragged
+from chainfield.arrays import Int32, Integers, Ragged
 from chainfield.errors import NoPathError
 from chainfield.inference import add_rows, log_partition, marginals, stretch_probabilities
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials, clamp_labels
 from chainfield.spans import has_spans
+from chainfield.states import StateSpace
 
 from .label_spans import span_table
 from .tagger import Tagger
@@ -39,24 +40,38 @@ class Confidence:
     sequence: float
 
 
-def confidences(tagger: Tagger, sequences: Sequence[Any]) -> list[Confidence]:
+def confidences(tagger: Tagger, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Confidence]:
     """The best labels of each sequence with their probabilities, all exact.
 
-    A span's probability is that of its labels jointly, whatever the labels around it are.
+    A span's probability is that of its labels jointly, whatever the labels around it are. ``given`` fixes labels that
+    are known; all probabilities are then conditional on them.
     """
     batch = tagger.features.encode(sequences, tagger.n_jobs)
-    numbers = tagger.labels(batch)
+    clamp = None if given is None else tagger.task.clamp(tagger.chain.space, given, batch.offsets)
+    numbers = tagger.labels(batch, given)
     blocks = list(tagger.chain.blocks(batch.ragged))
 
     def block(bounds: tuple[int, int]) -> list[Confidence]:
-        window = batch.window(*bounds)
+        window, at = batch.window(*bounds), batch.ragged.slice_of(*bounds)
+        potentials = tagger.potentials(window, None if clamp is None else clamp[at])
         try:
-            return _of_block(tagger, window.ragged, numbers[batch.ragged.slice_of(*bounds)], tagger.potentials(window))
+            return _of_block(tagger, window.ragged, numbers[at], potentials)
         except NoPathError as error:
             raise NoPathError(error.sequence + bounds[0], error.known) from None
 
     found = ordered_map(block, blocks, min(tagger.n_jobs, max(len(blocks), 1)))
     return [confidence for part in found for confidence in part]
+
+
+def joint_probability(space: StateSpace, potentials: Potentials, log_z: float, labels: Integers, start: int) -> float:
+    """The probability that one sequence has these labels, by number, from ``start`` on; -1 leaves a position open.
+
+    0 where they break the rules. ``log_z`` is the sequence's log-partition.
+    """
+    known = np.full(len(potentials.node), -1, np.int32)
+    known[start : start + len(labels)] = labels
+    clamped = clamp_labels(space, known).apply(potentials)
+    return float(np.exp(log_partition(space, clamped, strict=False)[0] - log_z))
 
 
 def _of_block(tagger: Tagger, ragged: Ragged, numbers: Int32, potentials: Potentials) -> list[Confidence]:

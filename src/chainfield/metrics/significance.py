@@ -6,16 +6,17 @@ An Introduction to the Bootstrap, chapters 13 and 16).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import eq
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from chainfield.arrays import Bool, Float, Int
 from chainfield.errors import ConfigError
 
-from .resampling import Interval, Metric, bootstrap, statistic_of
+from .resampling import Interval, Metric, bootstrap, group_numbers, statistic_of
 from .span_counts import Sequences, check_aligned, correct_token_counts, token_counts
 
 _EXACT_BELOW = 25
@@ -93,13 +94,15 @@ def bootstrap_interval(
     random_state: int | np.random.Generator = 0,
     *,
     scheme: str = "conlleval",
+    groups: Sequence[Any] | None = None,
 ) -> Interval:
     """A score with its percentile bootstrap interval, from sequences drawn with replacement.
 
-    ``scheme`` is the reading of spans behind ``"span_f1"``. At least two sequences are needed.
+    ``scheme`` is the reading of spans behind ``"span_f1"``. ``groups`` names the group of each sequence, such as its
+    document: whole groups are then drawn. At least two are needed.
     """
-    statistic = statistic_of(y_true, y_pred, metric, scheme)
-    interval, _ = bootstrap(statistic, len(y_true), n_resamples, level, random_state)
+    statistic = statistic_of(y_true, y_pred, metric, scheme, groups=groups)
+    interval, _ = bootstrap(statistic, group_numbers(groups, len(y_true))[1], n_resamples, level, random_state)
     return interval
 
 
@@ -113,20 +116,21 @@ def paired_bootstrap(
     random_state: int | np.random.Generator = 0,
     *,
     scheme: str = "conlleval",
+    groups: Sequence[Any] | None = None,
 ) -> Comparison:
     """The difference of two scores on the same sequences, its interval and its p-value.
 
     Both are scored on the same resamples (Koehn 2004). The statistic is the difference itself. The p-value
     inverts the percentile interval: twice the smaller share of resamples on one side of zero, with one added
-    to count and total, so it is never below 2 / (n_resamples + 1).
+    to count and total, so it is never below 2 / (n_resamples + 1). ``groups``: as in :func:`bootstrap_interval`.
     """
-    score_a = statistic_of(y_true, a, metric, scheme, "a")
-    score_b = statistic_of(y_true, b, metric, scheme, "b")
+    score_a = statistic_of(y_true, a, metric, scheme, "a", groups)
+    score_b = statistic_of(y_true, b, metric, scheme, "b", groups)
 
     def difference(index: Int) -> Float:
         return score_a(index) - score_b(index)
 
-    interval, drawn = bootstrap(difference, len(y_true), n_resamples, level, random_state)
+    interval, drawn = bootstrap(difference, group_numbers(groups, len(y_true))[1], n_resamples, level, random_state)
     n_side = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     return Comparison(
         method="paired-bootstrap",

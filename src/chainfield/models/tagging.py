@@ -95,9 +95,15 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
         fixed = None if given is None else split_sequences(given, lengths, "given")
         return self._tagger().n_best(split_sequences(X, lengths), n, fixed)
 
-    def predict_confidence(self, X: Any, *, lengths: Sequence[int] | None = None) -> list[Confidence]:
-        """The best labels with the exact probabilities of tokens, of spans, and of the whole sequence."""
-        return confidences(self._tagger(), split_sequences(X, lengths))
+    def predict_confidence(
+        self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None
+    ) -> list[Confidence]:
+        """The best labels with the exact probabilities of tokens, of spans, and of the whole sequence.
+
+        ``given`` fixes labels; probabilities are then conditional on them.
+        """
+        fixed = None if given is None else split_sequences(given, lengths, "given")
+        return confidences(self._tagger(), split_sequences(X, lengths), fixed)
 
     def log_likelihood(self, X: Any, y: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """Log-probability of each label sequence (-inf if it breaks the rules); labels may be None or sets."""
@@ -115,8 +121,12 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
             total += w * sum(a is not None for a in labels)
         return right / total if total else 0.0
 
-    def explain(self, x: Any) -> Explanation:
-        """Each feature's contribution to the prediction at every position of one sequence."""
+    def explain(self, x: Any, against: Any = None, given: Any = None) -> Explanation:
+        """Each feature's contribution to the prediction at every position of one sequence.
+
+        ``against``: the label to contrast each position with, or a list of them (None: the best possible rival), such
+        as the gold labels. ``given`` fixes labels that are known.
+        """
         from chainfield.inspection.explanation import explain
 
-        return explain(self._tagger(), x)
+        return explain(self._tagger(), x, against, given)
