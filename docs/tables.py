@@ -78,6 +78,7 @@ def part_named(name: str) -> tuple[str, Part]:
     plain = {
         "model": ("", model.MODEL),
         "estimator": ("", model.ESTIMATOR),
+        "training": ("", model.TRAINING),
         "parameters": ("", model.PARAMETERS),
         "text": ("", text_tagger.SCHEMA),
         "chain": ("", parts.CHAIN),

@@ -47,7 +47,8 @@ ALLOWED: dict[str, str] = {
     "scorers objectives problem",
     "fitted": "errors arrays parallel spans states potentials inference features scorers tasks",
     "plots": "errors arrays",
-    "inspection": "errors arrays parallel spans states potentials inference features scorers tasks fitted plots",
+    "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
+    "plots",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
     "models": "errors lazy arrays settings memory parallel spans kernels kernels.train data metrics states potentials "
     "inference features scorers objectives tasks problem trainers fitted inspection files",

@@ -7,12 +7,12 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
-from chainfield.arrays import Arrays
+from chainfield.arrays import Array, Arrays
 from chainfield.errors import ChainfieldError, ModelFileError
 from chainfield.features import MAPS, FeatureMap
 from chainfield.fitted import FITTED, FittedModel, Herd, Tagger, herd_of
 from chainfield.inference import DECODERS
-from chainfield.schema import Part, Tensor, Value
+from chainfield.schema import LARGEST, Part, Tensor, Value
 from chainfield.scorers import Chain
 from chainfield.tasks import TASKS
 
@@ -55,6 +55,30 @@ ESTIMATOR = Part(
         Value("n_sequences_seen", "whole", "for `partial_fit`", optional=True),
         Value("scheme", "text", "`EmpiricalCRF`: the tagging scheme that was found", optional=True, null=True),
         Value("best_iteration", "whole", "`NeuralCRF`: the pass that was kept", optional=True),
+        Value("training", "object", "what is known of the training, of models that a trainer fitted", optional=True),
+    )
+)  # fmt: skip
+TRAINING = Part(
+    (
+        Value("version", "text", "the version of the library that trained the model"),
+        Value("settings", "object", "the settings in effect, those that were left to the library filled in"),
+        Value("trainer", "text", "which trainer ran"),
+        Value("n_iter", "whole", "for how many iterations"),
+        Value("best_iteration", "whole", "which of them was kept"),
+        Value("stop_reason", "text", "why it stopped"),
+        Value(
+            "history", "list", "numbers of each iteration: `iteration`, `objective`, `dev_score` where there were "
+            "development data, and what else the trainer reports", of="object",
+        ),
+        Value("every", "whole", "of more than 500 iterations, every so many-th is told, and the best and the last"),
+        Value("seconds", "number", "how long the trainer ran", null=True),
+        Value("n_sequences", "whole", "how many sequences were learned from"),
+        Value("n_positions", "whole", "how many positions they had", most=LARGEST),
+        Value("n_dev_sequences", "whole", "how many more there were for development", null=True),
+        Value(
+            "fingerprint", "text", "a digest of sequences and labels as the model reads them: it tells whether some "
+            "data are the training data",
+        ),
     )
 )  # fmt: skip
 PARAMETERS = Part(
@@ -68,12 +92,23 @@ PARAMETERS = Part(
             "members", ("F64", "F32"), ("M", "P"), "only where members vote (conditional herding): the parameters of "
             "each, in the type of `theta`, which is their mean", below=inf, infinite=True, optional=True,
         ),
+        Tensor(
+            "feature_counts", ("U32",), ("F",), "at how many positions of the training data each sparse feature "
+            "occurred", optional=True,
+        ),
     ),
 )  # fmt: skip
 
 
-def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict[str, Any] | None = None) -> None:
-    """Write a model; ``estimator`` tells the class and settings that trained it."""
+def save_model(
+    path: str | os.PathLike[str],
+    model: FittedModel,
+    estimator: dict[str, Any] | None = None,
+    feature_counts: Array | None = None,
+) -> None:
+    """Write a model; ``estimator`` tells the class and settings that trained it, ``feature_counts`` (F,) how often
+    each feature occurred.
+    """
     chain, arrays = chain_to_parts(model.chain)
     features, own = model.features.save()
     arrays |= {f"features.{name}": array for name, array in own.items()}
@@ -86,6 +121,8 @@ def save_model(path: str | os.PathLike[str], model: FittedModel, estimator: dict
         "how": model.how,
         "estimator": estimator or {},
     }
+    if feature_counts is not None:
+        arrays["feature_counts"] = feature_counts
     if isinstance(model, Tagger):
         config["decoder"] = model.decoder
     if isinstance(model, Herd):
@@ -102,15 +139,20 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
         ESTIMATOR.check(config["estimator"], {}, {})
         features = _features(config["features"], within(arrays, "features."), n_bytes)
         chain = chain_from_parts(config["chain"], arrays, features, n_bytes)
-        PARAMETERS.check({}, arrays, {"P": chain.n_parameters})
+        PARAMETERS.check({}, arrays, {"P": chain.n_parameters, "F": features.n_features})
         theta = arrays["theta"]
         model = _model(config, features, replace(chain, dtype=str(theta.dtype)), theta, n_jobs)
         if "members" in arrays:
             model = _herd(model, arrays["members"])
+        about = dict(config["estimator"])
+        if "training" in about:
+            TRAINING.check(about["training"], {}, {})
+        if "feature_counts" in arrays:
+            about["feature_counts"] = arrays["feature_counts"]
     except (KeyError, IndexError, TypeError, ValueError, OverflowError, RecursionError, ChainfieldError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise ModelFileError(f"{path} does not describe a model: {reason}. Make or fetch it again.") from None
-    return model, config["estimator"]
+    return model, about
 
 
 def _features(config: dict[str, Any], arrays: Arrays, n_bytes: int) -> FeatureMap:

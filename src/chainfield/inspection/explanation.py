@@ -205,7 +205,9 @@ def _node_parts(tagger: Tagger, batch: Batch, rows: Int) -> list[list[Contributi
         for own, shares in zip(
             parts, scorer.shares(tagger.own(scorer), batch, scores, rows, tagger.features), strict=True
         ):
-            own += [Contribution(share.feature or scorer.name, share.value, *share.scores) for share in shares]
+            for share in shares:
+                chosen, rival = share.scores
+                own.append(Contribution(share.feature or scorer.name, share.value, chosen, rival))
     return parts
 
 
@@ -243,7 +245,7 @@ def _add_rest(
     """What normalising each step takes away, as a part of its own: with it, contributions add up again."""
     for own, step, route, (a, b) in zip(parts, steps, routes, rows.tolist(), strict=True):
         told = [sum(part) for part in zip(*((c.chosen, c.runner_up) for c in own + step), strict=True)]
-        rest = [
+        chosen, rival = (
             float(route.score[row]) - side if np.isfinite(side) else 0.0 for row, side in zip((a, b), told, strict=True)
-        ]
-        own.append(Contribution("normalisation", 1.0, *rest))
+        )
+        own.append(Contribution("normalisation", 1.0, chosen, rival))

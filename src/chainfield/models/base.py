@@ -24,6 +24,7 @@ from chainfield.scorers import Chain
 from chainfield.states import Rules
 from chainfield.tasks import Task
 
+from .facts import TrainingFacts
 from .groups import Grouped
 from .inputs import split_sequences
 
@@ -56,6 +57,15 @@ class SequenceModel(Grouped, ABC):
     task_type: ClassVar[type[Task]]
     #: Attributes (without their trailing _) that a model file keeps besides.
     remembered: ClassVar[tuple[str, ...]] = ()
+    #: How it was trained, where a trainer did; files of 0.1.0 do not tell.
+    training_: TrainingFacts
+    trainer_: str
+    n_iter_: int
+    best_iteration_: int
+    stop_reason_: str
+    history_: list[dict[str, Any]]
+    #: (F,) how often each sparse feature occurred in training, beside ``feature_names_``.
+    feature_counts_: Any = None
 
     # ---- what a kind of model says -------------------------------------------------------------------------------
 
@@ -114,6 +124,11 @@ class SequenceModel(Grouped, ABC):
     def transition_weights_(self) -> dict[tuple[Any, ...], float]:
         """Weight of each transition: (from, to), or (before, from, to) in second order."""
         return names.transition_weights(self._fitted())
+
+    @property
+    def boundary_weights_(self) -> dict[str, dict[Any, float]]:
+        """Weights of labels or states at the first position ("start") and at the last one ("end")."""
+        return names.boundary_weights(self._fitted())
 
     @property
     def states_(self) -> list[Any]:
@@ -180,7 +195,9 @@ class SequenceModel(Grouped, ABC):
             **{name: getattr(self, f"{name}_") for name in self.remembered},
             **({} if wrapper is None else {"wrapper": wrapper}),
         }
-        save_model(path, self._fitted(), about)
+        if hasattr(self, "training_"):
+            about["training"] = self.training_.to_json()
+        save_model(path, self._fitted(), about, self.feature_counts_)
 
     def _restore(self, fitted: FittedModel, about: dict[str, Any]) -> None:
         """Become what a file describes."""
@@ -188,3 +205,13 @@ class SequenceModel(Grouped, ABC):
         for name in self.remembered:
             if name in about or not hasattr(type(self), f"{name}_"):
                 setattr(self, f"{name}_", about.get(name))
+        if "training" in about:
+            self._remember(TrainingFacts.from_json(about["training"]))
+        self.feature_counts_ = about.get("feature_counts")
+
+    def _remember(self, facts: TrainingFacts) -> None:
+        """Know how the training went; the same from a training and from a file."""
+        self.training_ = facts
+        self.trainer_, self.stop_reason_ = facts.trainer, facts.stop_reason
+        self.n_iter_, self.best_iteration_ = facts.n_iter, facts.best_iteration
+        self.history_ = facts.history

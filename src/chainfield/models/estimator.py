@@ -16,12 +16,14 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from chainfield.arrays import Float
+import chainfield
+from chainfield.arrays import Float, Int32
 from chainfield.errors import ConfigError, ConvergenceWarning
+from chainfield.features.batch import Batch
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import FittedModel, compacted
 from chainfield.objectives import Objective, objective_named
-from chainfield.parallel import one_blas_thread
+from chainfield.parallel import count_jobs, one_blas_thread
 from chainfield.problem import Problem
 from chainfield.scorers import Chain
 from chainfield.states import Rules, StateSpace
@@ -32,6 +34,7 @@ from .classifying import ClassifyingModel
 from .compose import Material, number_features
 from .constraints import check_rules
 from .development import check_development
+from .facts import TrainingFacts, feature_counts, fingerprint, thinned
 from .groups import FeatureSettings, ObjectiveSettings, RunningSettings, TrainingSettings
 from .inputs import choose_map, split_sequences
 from .kinds import seed_of
@@ -52,6 +55,7 @@ class ChainEstimator(
 
     remembered: ClassVar[tuple[str, ...]] = ("n_sequences_seen",)
     n_sequences_seen_: int = 0
+    scheme_: str | None
     #: What trainer="auto" stands for; None: a choice by the objective.
     auto_trainer: ClassVar[str | None] = None
     #: Whether labels with several states have weights of their own, beside those of the states.
@@ -182,13 +186,13 @@ class ChainEstimator(
                 session = training.session
                 if session is not None and session.history:  # an interrupted training leaves its best behind
                     self.fitted_ = compacted(make(session.best)) if self.l1 else make(session.best)
-                    self.trainer_ = trainer_name(self, objective, run.partial)
-                    self.n_iter_ = session.state.iteration
-                    self.history_ = session.history
-                    self.best_iteration_ = session.best_iteration
-                    self.stop_reason_ = session.reason or "interrupted"
                     self.n_sequences_seen_ = seen
                     self.scheme_ = scheme
+                    slim = self.fitted_.features is not features  # without the features that have no weight
+                    read = self.fitted_.features.encode(sequences, count_jobs(self.n_jobs)) if slim else material.batch
+                    self.feature_counts_ = self._counted(read, material.numbers, run.partial, slim)
+                    self._remember(self._facts(training, read, scheme))
+                    self.history_ = session.history  # all of it
         assert session is not None
         chosen = self.max_iter is not None or isinstance(self.trainer, Trainer)  # when to stop
         if not session.state.done and not chosen and not trainer.online:
@@ -197,6 +201,45 @@ class ChainEstimator(
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _facts(self, training: Training, batch: Batch, scheme: str | None) -> TrainingFacts:
+        """What is told of this training in reports and model files."""
+        session, trainer, problem, run = training.session, training.trainer, training.problem, training.options
+        assert session is not None
+        name = trainer_name(self, problem.objective, run.partial)
+        in_effect = {"trainer": name, "scheme": scheme, "l1": problem.l1, "l2": problem.l2}
+        settings = {
+            key: in_effect.get(key, getattr(trainer, key, None) if value is None else value)
+            for key, value in self.stored_settings().items()
+        }
+        history, every = thinned(session.history, session.best_iteration)
+        development = run.development
+        return TrainingFacts(
+            version=chainfield.__version__,
+            settings=settings,
+            trainer=name,
+            n_iter=session.state.iteration,
+            best_iteration=session.best_iteration,
+            stop_reason=session.reason or "interrupted",
+            history=history,
+            every=every,
+            seconds=round(session.seconds, 3),
+            n_sequences=batch.n_sequences,
+            n_positions=batch.n_positions,
+            n_dev_sequences=None if development is None else len(development[0]),
+            fingerprint=fingerprint(batch, training.targets),
+        )
+
+    def _counted(self, batch: Batch, numbers: Int32 | None, partial: bool, slim: bool) -> Any:
+        """How often each feature occurred; with ``partial_fit``, in all data so far: unknown where features went."""
+        counts, before = feature_counts(batch), getattr(self, "feature_counts_", None)
+        if not partial or counts is None:
+            return counts
+        if slim or (before is None and hasattr(self, "training_")):
+            return None
+        if before is not None:
+            counts[np.arange(len(before)) if numbers is None else numbers[: len(before)]] += before
+        return counts
 
     def _random_weights(self, chain: Chain, material: Material) -> Callable[[int], Float]:
         """The start of each number; where there is an older model, with its weights."""

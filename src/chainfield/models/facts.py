@@ -1,0 +1,108 @@
+"""What a model knows of its training: kept in its file, so that a report can be made of a model that was loaded."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from chainfield.features.batch import Batch, Sparse
+
+MOST_RECORDS = 500  # records of iterations that a file keeps
+
+
+@dataclass(frozen=True)
+class TrainingFacts:
+    """How a model was trained. What a training did not have is None.
+
+    ``settings``: as they were in effect, those that were left to the library filled in. ``history``: one record for
+    each iteration, of long trainings every ``every``-th; the best and the last are always there. ``seconds`` are left
+    out where ``SOURCE_DATE_EPOCH`` asks for files without times.
+    """
+
+    version: str
+    settings: dict[str, Any]
+    trainer: str
+    n_iter: int
+    best_iteration: int
+    stop_reason: str
+    history: list[dict[str, float]]
+    every: int
+    seconds: float | None
+    n_sequences: int
+    n_positions: int
+    n_dev_sequences: int | None
+    fingerprint: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Ready for a model file; numbers that JSON has no sign for are left out of the history."""
+        finite = [{k: v for k, v in record.items() if math.isfinite(v)} for record in self.history]
+        found = asdict(self) | {"history": finite}
+        if "SOURCE_DATE_EPOCH" in os.environ:
+            found["seconds"] = None
+            found["history"] = [{k: v for k, v in record.items() if k != "seconds"} for record in finite]
+        return found
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> TrainingFacts:
+        """The inverse of :meth:`to_json`; the file has been checked, but for what its history holds."""
+        for record in stored["history"]:
+            if not all(map(_is_number, record.values())) or type(record.get("iteration")) is not int:
+                raise ValueError("the history of its training is no list of iterations with numbers")
+        return cls(**{field.name: stored[field.name] for field in fields(cls)})
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def thinned(history: Sequence[dict[str, Any]], best: int) -> tuple[list[dict[str, float]], int]:
+    """At most so many records as a file keeps, evenly spaced, and every how many-th was taken."""
+    every = max(1, -(-len(history) // MOST_RECORDS))
+    kept = [
+        {k: v for k, v in record.items() if isinstance(v, int | float) and not isinstance(v, bool)}
+        for i, record in enumerate(history)
+        if i % every == 0 or record.get("iteration") == best or i == len(history) - 1
+    ]
+    return kept, every
+
+
+def fingerprint(batch: Batch, targets: Sequence[Any]) -> str:
+    """A digest of sequences, as a model reads them, and their labels: equal data have equal ones."""
+    digest = hashlib.blake2b(digest_size=16)
+    parts: list[Any] = [batch.offsets, batch.dense]
+    parts += [None if sparse is None else _position_sums(sparse) for sparse in (batch.sparse, batch.edges)]
+    if batch.tokens is not None:
+        parts += [batch.tokens.word[batch.tokens.index]]
+    for part in parts:
+        digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
+    for target in targets:
+        text = repr(sorted(target, key=repr) if isinstance(target, set | frozenset) else target)
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+def _position_sums(sparse: Sparse) -> Any:
+    """(N,) a number for the set of features of each position, whatever their order: kernels like them sorted."""
+    span = slice(int(sparse.indptr[0]), int(sparse.indptr[-1]))
+    mixed = (sparse.indices[span].astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    if sparse.values is not None:
+        mixed ^= np.ascontiguousarray(sparse.values[span], np.float64).view(np.uint64)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = np.where(sparse.indices[span] >= 0, mixed ^ (mixed >> np.uint64(32)), np.uint64(0))
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    return np.diff(sums[sparse.indptr - sparse.indptr[0]])
+
+
+def feature_counts(batch: Batch) -> np.ndarray[Any, np.dtype[np.uint32]] | None:
+    """(F,) at how many positions each sparse feature occurs; None where there are none."""
+    if batch.sparse is None:
+        return None
+    own = batch.sparse.indices[batch.sparse.indptr[0] : batch.sparse.indptr[-1]]
+    counts = np.bincount(own[own >= 0], minlength=batch.sparse.n_features)
+    return np.minimum(counts, np.iinfo(np.uint32).max).astype(np.uint32)
