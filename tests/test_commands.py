@@ -175,12 +175,6 @@ def test_quiet_says_nothing(folder: Path, tmp_path: Path) -> None:
     assert run("train", folder / "train.txt", tmp_path / "m.cf", *QUICK) == Result(0, "", "")
 
 
-@pytest.fixture(autouse=True)
-def no_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Model files without the seconds of training: the same training gives the same bytes."""
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-
-
 def test_the_same_settings_give_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     for name, jobs in (("a.cf", 1), ("b.cf", 2)):
         assert run("train", folder / "train.txt", tmp_path / name, "--jobs", jobs, *QUICK).code == 0

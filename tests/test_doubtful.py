@@ -117,7 +117,8 @@ def trained():
     return LinearCRF(scheme="bio", **FAST).fit(X, y, X_dev=X[:10], y_dev=y[:10])
 
 
-def test_facts_survive_a_file(trained, tmp_path):
+def test_facts_survive_a_file(trained, tmp_path, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
     trained.save(tmp_path / "m.cf")
     loaded = chainfield.load(tmp_path / "m.cf")
     assert loaded.training_ == trained.training_

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.features.batch import Batch, Sparse
+from chainfield.tasks.labels import plain_label
 
 MOST_RECORDS = 500  # records of iterations that a file keeps
 
@@ -82,9 +83,17 @@ def fingerprint(batch: Batch, targets: Sequence[Any]) -> str:
     for part in parts:
         digest.update(b"-" if part is None else np.ascontiguousarray(part).tobytes())
     for target in targets:
-        text = repr(sorted(target, key=repr) if isinstance(target, set | frozenset) else target)
-        digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
+        digest.update(_told(target).encode("utf-8", "surrogatepass") + b"\n")
     return digest.hexdigest()
+
+
+def _told(target: Any) -> str:
+    """A label, a set of labels, or a sequence of them as text, the same for equal ones."""
+    if isinstance(target, set | frozenset):
+        return f"{{{' '.join(sorted(map(_told, target)))}}}"
+    if isinstance(target, list | tuple | np.ndarray):
+        return f"[{' '.join(map(_told, target))}]"
+    return repr(plain_label(target))
 
 
 def _position_sums(sparse: Sparse) -> Any:
