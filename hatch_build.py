@@ -17,8 +17,6 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-NUMBA = "numba>=0.60"
-
 
 class NativeHook(BuildHookInterface):
     """The hook of hatchling; see pyproject.toml."""
@@ -46,7 +44,7 @@ class NativeHook(BuildHookInterface):
             build_data["pure_python"] = False
             build_data["infer_tag"] = True
         else:
-            build_data["dependencies"].append(NUMBA)
+            build_data["dependencies"] += self.metadata.core.optional_dependencies["jit"]
 
     def build(self, target: Path, asked: str) -> bool:
         """Make the extension in a process of its own; whether there is one now."""

@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -231,6 +233,110 @@ def test_the_compiler_can_be_asked_for_if_it_is_there(extension, monkeypatch):
     assert native.load().level == "x86-64-v3"
 
 
+# ---- installations that are not sound -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A copy of the library as a wheel would install it, without any extension."""
+    package = tmp_path / "chainfield"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyd"))
+    return package
+
+
+def command_line(package, extension=None, numba=False):
+    """What ``chainfield tag`` says in such an installation: one line on standard error, and the exit code 1."""
+    if extension is not None:
+        (package / f"_native{sysconfig.get_config_var('EXT_SUFFIX')}").write_bytes(extension)
+    hidden = "" if numba else "sys.modules['numba'] = None; "
+    code = f"import sys; {hidden}from chainfield.commands.main import main; main(['tag', 'none.cf'])"
+    env = {**os.environ, "PYTHONPATH": str(package.parent)}
+    env = {name: value for name, value in env.items() if not name.startswith("CHAINFIELD_")}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, cwd=package.parent)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def test_a_missing_extension_is_one_line(installed):
+    assert command_line(installed) == (
+        "chainfield: This installation has no compiled kernels, and Numba, which would compile them, is missing; "
+        "install a wheel of chainfield, or Numba."
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="loaders word this differently elsewhere")
+def test_a_broken_extension_is_one_line(installed):
+    for content in (b"", b"no machine code", b"\x7fELF\x02\x01\x01" + bytes(200)):
+        line = command_line(installed, content)
+        assert line.startswith("chainfield: The compiled kernels cannot be loaded (")
+        assert line.endswith(
+            "; install chainfield again, or set CHAINFIELD_JIT=1 and install Numba to compile the kernels "
+            "for this machine."
+        )
+
+
+@compiled_only
+def test_an_extension_of_another_version_is_one_line(installed):
+    (own,) = PACKAGE.glob("_native*.so") or PACKAGE.glob("_native*.pyd")
+    with (installed / "kernels" / "layout.py").open("a") as source:
+        source.write("# changed\n")
+    assert command_line(installed, own.read_bytes()) == (
+        "chainfield: The compiled kernels belong to other sources than these; install chainfield again."
+    )
+
+
+@compiled_only
+def test_nothing_is_written_to_an_installation(installed, tmp_path):
+    """It may be read-only: whoever has compiled kernels needs no place for others."""
+    (own,) = PACKAGE.glob("_native*.so") or PACKAGE.glob("_native*.pyd")
+    shutil.copy(own, installed)
+    before = sorted(installed.rglob("*"))
+    code = """
+from chainfield import LinearCRF
+x, y = [[("a",), ("b",)]] * 20, [["A", "B"]] * 20
+print(LinearCRF(max_iter=2).fit(x, y).predict(x[:1]))"""
+    settings = {"HOME": tmp_path / "none", "PYTHONDONTWRITEBYTECODE": 1, "CHAINFIELD_JIT": 0}
+    assert run(code, package=installed, **settings) == ("[['A', 'B']]", "")
+    assert sorted(installed.rglob("*")) == before
+
+
+@numba_only
+def test_without_a_place_for_machine_code_a_process_compiles_for_itself():
+    code = """
+import chainfield.kernels.dispatcher as dispatcher
+dispatcher._CacheImpl._locator_classes = []  # no folder can be written
+import numpy as np
+from chainfield.kernels.train.lbfgs import combine
+out = np.zeros(8)
+none = np.zeros((0, 8), np.float32)
+combine(0, 8, none, none, np.zeros(0, np.int64), np.zeros(0), np.zeros(0), 1.0, np.ones(8), np.zeros(0), out)
+print(out[0])"""
+    value, notice = run(code, CHAINFIELD_JIT=1)
+    assert float(value) == 1.0
+    assert notice.startswith("chainfield: compiling, once")
+
+
+LEVELS = import_module(native.MODULE).supported() if NATIVE is not None else []
+
+
+@pytest.mark.skipif(len(LEVELS) < 2, reason="the extension was built for one level")
+def test_levels_agree_to_rounding():
+    """CHAINFIELD_LEVELS=all pip install -e . builds them."""
+    code = """
+import numpy as np
+from chainfield import LatentCRF, LinearCRF
+rng = np.random.default_rng(0)
+x = [[{"w": str(w), "v": float(w % 3)} for w in rng.integers(20, size=n)] for n in rng.integers(1, 9, 60)]
+y = [[("ABC"[(len(i["w"]) + t) % 3]) for t, i in enumerate(s)] for s in x]
+for model in (LinearCRF(max_iter=30), LinearCRF(objective="perceptron", max_iter=3), LatentCRF(n_states=2, max_iter=5)):
+    model.set_params(n_jobs=1).fit(x, y)
+    print(*np.concatenate(model.predict_marginals(x)).ravel().tolist())"""
+    found = [np.fromstring(run(code, CHAINFIELD_LEVEL=level)[0], sep=" ") for level in LEVELS]
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-4, atol=1e-6)
+
+
 # ---- the compiler ------------------------------------------------------------------------------------------------
 
 
@@ -315,4 +421,17 @@ for command, work in (("no-such-compiler", c_compiler), ("false", lambda: link(c
     except BuildError as error:
         print(error)"""
     lines, _ = run(code, CHAINFIELD_JIT=1)
-    assert lines.splitlines() == ["there is no C compiler (no-such-compiler)", "the C compiler failed:"]
+    assert lines.splitlines() == [
+        "there is no C compiler (no-such-compiler)",
+        "the C compiler failed: false gave no reason",
+    ]
+
+
+@numba_only
+def test_of_what_a_compiler_says_the_error_is_told():
+    code = """
+from chainfield.native.build import first_error
+print(first_error("In file included from a.c:1:\\na.h:3:10: fatal error: Python.h: No such file\\nstopped\\n"))
+print(first_error("cc: cannot find it\\n"))"""
+    lines, _ = run(code, CHAINFIELD_JIT=1)
+    assert lines.splitlines() == ["a.h:3:10: fatal error: Python.h: No such file", "cc: cannot find it"]

@@ -117,13 +117,19 @@ def link(compiler: list[str], sources: list[Path], objects: list[Path], target: 
     command = [*compiler, *options, *shared, *files, "-lm", "-o", str(new)]
     made = subprocess.run(command, capture_output=True, text=True)
     if made.returncode != 0:
-        raise BuildError(f"the C compiler failed: {made.stderr.strip()}")
+        raise BuildError(f"the C compiler failed: {first_error(made.stderr) or f'{compiler[0]} gave no reason'}")
     try:
         load(new)
     except ImportError as error:
         new.unlink()
         raise BuildError(f"the extension does not load: {error}") from None
     new.replace(target)
+
+
+def first_error(said: str) -> str:
+    """The line that tells what was wrong, of all that a compiler said."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if "error" in line.lower()), lines[-1] if lines else "")
 
 
 def is_current(target: Path, wanted: list[str]) -> bool:
