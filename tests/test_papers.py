@@ -10,9 +10,11 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from chainfield import EmpiricalCRF
 from chainfield.errors import DataError
 
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
@@ -338,3 +340,27 @@ def test_phones_fold_to_48_and_39():
     for fold in (fold_48, fold_39):
         with pytest.raises(DataError, match="'nope'"):
             fold("nope")
+
+
+def test_other_parametrisations_fail_as_the_paper_says():
+    bias = importlib.import_module("experiments.empirical_label_bias")
+    own = importlib.import_module("experiments._parametrisations")
+    rng = np.random.default_rng(0)
+    train, test = bias.draw(rng, 2000, bias.LONGER), bias.draw(rng, 200, bias.LONGER)
+    words, tags = [x for x, _ in train], [y for _, y in train]
+    gold = np.array([y for _, y in test])
+
+    def accuracy(model):
+        found = model.fit(words, tags).predict([x for x, _ in test])
+        return float(np.mean(np.array([list(labels) for labels in found]) == gold))
+
+    # (10): the objective rises by as much with the last steps as with earlier ones, and ψ leaves the data far behind.
+    quotient = own.Quotient(2000).fit(words, tags)
+    gains = np.diff(quotient.objectives)
+    assert (gains > 0).all()
+    assert gains[-1] > 0.5 * gains[len(gains) // 2]
+    seen = quotient.tables.inside > 0
+    assert np.exp(quotient.log_psi)[seen].min() < 1e-6
+    # (11): local probabilities keep whatever label came first.
+    assert accuracy(own.Local()) < 0.8
+    assert accuracy(EmpiricalCRF(template=bias.TEMPLATE)) > 0.9
