@@ -19,11 +19,18 @@ from chainfield.commands.main import group
 from chainfield.commands.model_options import SettingOption
 from chainfield.features import MAPS
 from chainfield.files import model, parts
+from chainfield.models.hidden_units.herding import HerdState
+from chainfield.models.hmm.ebw import EBW
+from chainfield.models.hmm.em import EM
+from chainfield.models.neural.state import NeuralState
 from chainfield.schema import Part, Tensor
 from chainfield.scorers import SCORERS
 from chainfield.settings import Choice, Configurable, Setting
 from chainfield.text.tagging import text_tagger
+from chainfield.trainers import LBFGS, SDCA, SGD, Adam, Auto, RProp
+from chainfield.trainers.session import SESSION
 
+TRAINERS = (LBFGS, Auto, SDCA, SGD, Adam, RProp, EM, EBW)
 DOCS = Path(__file__).parent
 MARK = re.compile(r"(<!-- (settings|options|values|tensors|scorers) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -84,6 +91,7 @@ def part_named(name: str) -> tuple[str, Part]:
         "chain": ("", parts.CHAIN),
         "counted-space": ("space.", parts.COUNTED_SPACE),
         "space": ("space.", parts.SPACE),
+        "session": ("", SESSION),
     }
     return plain[name] if name in plain else ("features.", MAPS[name].schema)
 
@@ -97,6 +105,10 @@ def values_table(name: str) -> str:
 
 def tensors_table(name: str) -> str:
     """The tensors of a part."""
+    if name == "states":
+        states = (kind.state_type for kind in TRAINERS)
+        found = {t.name: t for state in (*states, HerdState, NeuralState) for t in state.schema().tensors}
+        return tensors(("state.", found[own], "") for own in sorted(found))
     prefix, part = part_named(name)
     return tensors((prefix, tensor, "") for tensor in part.tensors)
 

@@ -276,7 +276,7 @@ def test_documented_tensors_are_those_of_checkpoints(
     tensors, config = header(tmp_path / "c")
     documented = documented_tensors()
     for name, dtype in tensors.items():
-        assert documented.get(name, documented["state.{field}"]) == dtype, name
+        assert dtype in re.findall(r"\w+", documented[name]), name
     assert set(config) == {"mark", "state", "session"}
     assert set(config["session"]) == {"best_score", "best_iteration", "seconds", "history", "reason"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import errno
 import json
 import os
@@ -18,7 +19,7 @@ from scipy import sparse
 
 import chainfield
 from chainfield import LinearCRF
-from chainfield.errors import ModelFileError
+from chainfield.errors import ConfigError, ModelFileError
 from chainfield.files import check_writable, read_container, write_container
 from chainfield.files.container import DIGEST
 from chainfield.files.digest import digest
@@ -177,9 +178,26 @@ def test_a_model_survives_its_file(tmp_path):
 def test_labels_that_cannot_be_saved(tmp_path):
     model = LinearCRF(max_iter=2).fit([[["a"], ["b"]]], [[frozenset({1}), frozenset({2})]])
     assert model.classes_ == [1, 2]  # a set of one label is that label
-    model = LinearCRF(max_iter=2).fit([[["a"], ["b"]]], [[1j, 2j]])
-    with pytest.raises(ValueError, match="cannot be saved"):
-        model.save(tmp_path / "m.cf")
+    for label in (1j, datetime.date(2020, 1, 1), "half \ud800", ("x", "\udfff"), 10**4000):
+        for kind in (LinearCRF(max_iter=2), chainfield.EmpiricalCRF()):
+            seen = []
+            with pytest.raises(ConfigError, match="cannot be saved"):
+                kind.fit(
+                    [[["a"], ["b"]]],
+                    [[label, "B"]],
+                    **({"callback": seen.append} if "max_iter" in kind.settings else {}),
+                )
+            assert not seen
+            assert not hasattr(kind, "fitted_")
+
+
+def test_settings_and_notes_that_cannot_be_saved(tmp_path):
+    with pytest.raises(ConfigError, match="half a character"):
+        LinearCRF(max_iter=2, template="U0:\ud800%x[0,0]\nB\n").fit(TEXT, Y)
+    model = train()
+    for notes in ({"x": 1j}, {"when": datetime.date(2020, 1, 1)}, {"t": "\ud800"}, {(1, 2): 3}, nested(5000)):
+        with pytest.raises(ConfigError, match="The notes cannot be saved"):
+            model.save(tmp_path / "m.cf", notes=notes)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -43,8 +43,8 @@ ALLOWED: dict[str, str] = {
     "tasks": "errors arrays states potentials",
     "problem": "errors arrays parallel kernels kernels.chain kernels.train states potentials inference features "
     "scorers objectives",
-    "trainers": "errors arrays parallel kernels kernels.chain kernels.train states potentials inference features "
-    "scorers objectives problem",
+    "trainers": "errors arrays schema parallel kernels kernels.chain kernels.train states potentials inference "
+    "features scorers objectives problem",
     "fitted": "errors arrays parallel spans states potentials inference features scorers tasks",
     "plots": "errors arrays",
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "

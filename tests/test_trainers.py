@@ -239,7 +239,7 @@ def test_a_packed_session_goes_on_as_if_never_stopped(name, stop, dev):
         run(trainer, problem, part, dev_score=score, watch=interrupt)
     arrays, plain = part.pack()
     frozen = {name: array.tobytes() for name, array in arrays.items()}
-    resumed = Session.unpack(trainer.state_type, arrays, json.loads(json.dumps(plain)))
+    resumed = Session.unpack(trainer, problem, arrays, json.loads(json.dumps(plain)))
     run(trainer, problem, resumed, dev_score=score)
 
     assert {name: array.tobytes() for name, array in arrays.items()} == frozen  # resuming does not write to its source

@@ -1,5 +1,5 @@
 """``python -m chainfield``."""
 
-from chainfield.commands.main import main
+from chainfield.commands.main import entry
 
-main()
+entry()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 import keyword
 import os
+import signal
 import sys
 import threading
 import warnings
+from types import FrameType
 from typing import Any
 
 import click
@@ -56,6 +58,18 @@ def group(verbose: bool) -> None:
 
     Start with: chainfield demo
     """
+
+
+def entry() -> Any:
+    """Run the command line as a program of its own: the first Ctrl-C ends it, however many follow."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _interrupt_once)
+    return main()
+
+
+def _interrupt_once(number: int, frame: FrameType | None) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def main(args: list[str] | None = None) -> Any:

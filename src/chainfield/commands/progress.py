@@ -66,8 +66,10 @@ class Reporter:
         )
 
 
-def summary(estimator: Any, output: Path, seconds: float, interrupted: bool, checkpoint: Path) -> None:
-    """What came out of a training, in two or three lines."""
+def summary(
+    estimator: Any, output: Path, seconds: float, interrupted: bool, checkpoint: Path, further: int = 0
+) -> None:
+    """What came out of a training, in two or three lines; ``further``: how far the model there came before."""
     fitted, history = estimator.fitted_, estimator.history_
     kept = history[estimator.best_iteration_ - 1]
     whole = not estimator.task_type.every_position
@@ -82,7 +84,10 @@ def summary(estimator: Any, output: Path, seconds: float, interrupted: bool, che
         best, at = 100 * kept["dev_score"], estimator.best_iteration_
         click.echo(f"best development {what} {best:.2f} (iteration {at})", err=True)
     if interrupted:
-        click.echo(f"Interrupted: {output} holds the best model so far.", err=True)
+        if further > estimator.n_iter_:
+            click.echo(f"Interrupted: {output} keeps the model of this training after {further} iterations.", err=True)
+        else:
+            click.echo(f"Interrupted: {output} holds the best model so far.", err=True)
         if checkpoint.exists():
             click.echo("Continue with the same command and --resume.", err=True)
     else:

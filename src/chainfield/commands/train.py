@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from chainfield.errors import ConfigError, DataError
+from chainfield.errors import ChainfieldError, ConfigError, DataError
 
 from .model_options import SettingOption, given_settings, options_of, refuse_option
 from .options import annotation_files, check_output, reading, reading_arguments
@@ -230,13 +230,28 @@ def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: di
     if interrupted and not getattr(inner, "history_", None):
         click.echo("Stopped before the first iteration was finished; nothing was saved.", err=True)
         raise SystemExit(130)
-    estimator.save(output, notes=found.notes)
+    further = _iterations_of(output, inner.training_mark_) if interrupted else 0
+    if further <= inner.n_iter_:  # a model is never replaced by a worse one of the same training
+        training = {"mark": inner.training_mark_, "iterations": inner.n_iter_}
+        estimator.save(output, notes={**(found.notes or {}), "training": training})
     if not interrupted:
         checkpoint.unlink(missing_ok=True)
     if not options["quiet"]:
-        summary(inner, output, working_time() - started, interrupted, checkpoint)
+        summary(inner, output, working_time() - started, interrupted, checkpoint, further)
     if interrupted:
         raise SystemExit(130)
+
+
+def _iterations_of(output: Path, mark: str | None) -> int:
+    """How far the same training came before, in the model that stands there; 0 if it is of another training."""
+    from chainfield.files import read_container
+    from chainfield.files.model import KIND, VERSION
+
+    try:
+        notes = read_container(output, KIND, VERSION)[0]["estimator"]["notes"]["training"]
+        return int(notes["iterations"]) if notes["mark"] == mark else 0
+    except (OSError, ChainfieldError, KeyError, TypeError, ValueError):
+        return 0
 
 
 def _check_output(output: Path, data: str, dev: str | None, options: dict[str, Any]) -> None:

@@ -31,16 +31,19 @@ def fingerprint(problem: Trainable, theta: Float, settings: dict[str, Any]) -> s
     return digest.hexdigest()
 
 
-def saver(path: str | os.PathLike[str], mark: str, every: float) -> Callable[[Session], None]:
-    """A function that writes checkpoints: not more often than ``every`` seconds, nor for over a tenth of the time."""
-    last, pause = -math.inf, every
+def saver(path: str | os.PathLike[str], mark: str, every: float) -> Callable[[Session, bool], None]:
+    """A function that writes checkpoints: not more often than ``every`` seconds, nor for over a tenth of the time.
 
-    def save(session: Session) -> None:
-        nonlocal last, pause
+    If it must be ``now``, it is written in any case, unless it is there already.
+    """
+    last, pause, written = -math.inf, every, -1
+
+    def save(session: Session, now: bool = False) -> None:
+        nonlocal last, pause, written
         started = time.monotonic()
-        if started - last >= pause:
+        if session.state.iteration != written and (now or started - last >= pause):
             save_checkpoint(path, session, mark)
-            last = time.monotonic()
+            last, written = time.monotonic(), session.state.iteration
             pause = max(every, 10 * (last - started)) if every else 0.0
 
     return save
@@ -52,8 +55,8 @@ def save_checkpoint(path: str | os.PathLike[str], session: Session, mark: str) -
     write_container(path, KIND, VERSION, {"mark": mark, **plain}, arrays)
 
 
-def load_checkpoint(path: str | os.PathLike[str], trainer: Trainer[Any], mark: str) -> Session:
-    """Read a checkpoint of the same training."""
+def load_checkpoint(path: str | os.PathLike[str], trainer: Trainer[Any], problem: Trainable, mark: str) -> Session:
+    """Read a checkpoint of the same training; refuses one that cannot be gone on from."""
     config, arrays, version = read_container(path, KIND, VERSION)
     if version < VERSION:
         raise ModelFileError(f"{path} was written by an older chainfield; remove it, and train from the start.")
@@ -61,4 +64,10 @@ def load_checkpoint(path: str | os.PathLike[str], trainer: Trainer[Any], mark: s
         raise ModelFileError(
             f"{path} belongs to a training with other data or settings; resume with the same ones, or remove it."
         )
-    return Session.unpack(trainer.state_type, arrays, config)
+    try:
+        return Session.unpack(trainer, problem, arrays, config)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise ModelFileError(
+            f"{path} does not describe this training: {reason}. Remove it, and train from the start."
+        ) from None

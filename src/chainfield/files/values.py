@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any, cast
 
 from chainfield.errors import ConfigError
 from chainfield.features.template import TemplateSet, parse_template
 from chainfield.features.template_line import Dialect
 
+LONGEST = 10_000  # bits of a whole number: Python reads no more digits than that
+
 
 def to_json(value: Any, what: str = "value") -> Any:
     """A JSON value; everything but strings, numbers, booleans, None and lists is a dict with one key that names it."""
-    if value is None or isinstance(value, str | bool | int | float):
+    if isinstance(value, str):
+        return savable_text(value, what)
+    if value is None or isinstance(value, bool | float):
+        return value
+    if isinstance(value, int) and value.bit_length() <= LONGEST:
         return value
     if isinstance(value, list):
         return [to_json(part, what) for part in value]
@@ -25,10 +32,32 @@ def to_json(value: Any, what: str = "value") -> Any:
     if isinstance(value, dict):
         return {"dict": [[to_json(k, what), to_json(v, what)] for k, v in value.items()]}
     if isinstance(value, TemplateSet):
-        return {"template": [value.text, value.dialect]}
+        return {"template": [savable_text(value.text, what), value.dialect]}
     raise ConfigError(
         f"The {what} {value!r:.60} cannot be saved: only strings, numbers, bytes, tuples and the like can."
     )
+
+
+def savable_text(text: str, what: str) -> str:
+    """Text, refused if it has halves of characters: files are UTF-8, which has none."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ConfigError(
+            f"The {what} {text!r:.60} cannot be saved: {text[error.start]!r} is half a character (a lone surrogate). "
+            "Read the data with the right encoding, or replace it."
+        ) from None
+    return text
+
+
+def check_notes(notes: Any) -> None:
+    """Refuse what JSON cannot hold."""
+    try:
+        json.dumps(notes, ensure_ascii=False).encode("utf-8")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"The notes cannot be saved ({error}); give strings, numbers, lists and dicts of them."
+        ) from None
 
 
 def from_json(value: Any) -> Any:

@@ -16,7 +16,7 @@ from chainfield.errors import NotTrainedError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.files.model import save_model
-from chainfield.files.values import to_json
+from chainfield.files.values import check_notes, to_json
 from chainfield.fitted import FittedModel, names
 from chainfield.parallel import count_jobs
 from chainfield.potentials import How
@@ -188,6 +188,7 @@ class SequenceModel(Grouped, ABC):
 
         ``wrapper``: what stands around the model, such as a :class:`~chainfield.TextTagger`; ``load`` puts it back.
         """
+        check_notes(notes)
         about = {
             "class": type(self).__name__,
             "settings": self.stored_settings(),

@@ -153,6 +153,7 @@ class ChainEstimator(
     ) -> None:
         """The road. ``previous``: a fitted model whose weights training starts from."""
         objective = self._objective()
+        self.stored_settings()  # refuses what could not be saved
         # A copy: the fitted model stays as it is, whatever happens on the way to the next one.
         features = self._features(sequences) if previous is None else copy.deepcopy(previous.features)
         known = (*(() if previous is None else previous.task.labels), *run.classes)
@@ -193,6 +194,7 @@ class ChainEstimator(
                     self.feature_counts_ = self._counted(read, material.numbers, run.partial, slim)
                     self._remember(self._facts(training, read, scheme))
                     self.history_ = session.history  # all of it
+                    self.training_mark_ = training.mark
         assert session is not None
         chosen = self.max_iter is not None or isinstance(self.trainer, Trainer)  # when to stop
         if not session.state.done and not chosen and not trainer.online:

@@ -7,10 +7,17 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chainfield.errors import DataError, DataWarning
+from chainfield.files.values import to_json
 from chainfield.tasks import Task, ordered_labels
 
 MANY_LABELS = 100
 _CALLER = 4  # frames up to the line that called fit
+
+
+def check_savable(labels: Iterable[Any]) -> None:
+    """Refuse labels that a model file cannot hold: after training it would be too late."""
+    for label in labels:
+        to_json(label, "label")
 
 
 def all_labels(
@@ -20,6 +27,7 @@ def all_labels(
     labels = ordered_labels([*known, *task.labels_in(targets)])
     if not labels:
         raise DataError("y holds no label at all; at least one position needs a known label.")
+    check_savable(labels)
     n, what = (sum(map(len, targets)), "positions") if task.every_position else (len(targets), "sequences")
     if len(labels) > MANY_LABELS and 5 * len(labels) > n:
         warnings.warn(

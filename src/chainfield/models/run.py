@@ -48,6 +48,7 @@ class Training:
     labels: tuple[Any, ...]
     options: Run
     session: Session | None = None
+    mark: str | None = None  # tells this training from others, where there are checkpoints
     value: float = field(default=-np.inf)  # how good the best start turned out
 
     def run(self, theta: Float, n_starts: int, start: Callable[[int], Float]) -> None:
@@ -61,7 +62,7 @@ class Training:
         for number in range(n_starts):
             self._try(number, theta if number == 0 else start(number))
         if save is not None and self.session is not None:
-            save(self.session)
+            save(self.session, True)
 
     def _try(self, number: int, theta: Float) -> None:
         """Train from one more start. The best has the best development score, if there is one; else the best merit."""
@@ -102,17 +103,17 @@ class Training:
             return self.options.callback
         return print_progress if self.model.verbose else None
 
-    def _checkpoint(self, theta: Float) -> tuple[Session | None, Callable[[Session], None] | None]:
+    def _checkpoint(self, theta: Float) -> tuple[Session | None, Callable[[Session, bool], None] | None]:
         """The session of a checkpoint, if one is to be resumed, and what writes new checkpoints."""
         path = self.options.checkpoint
         if path is None:
             return None, None
         check_writable(path)
         settings = {k: v for k, v in self.model.stored_settings().items() if k not in CHANGEABLE}
-        mark = fingerprint(self.problem, theta, settings | {"labels": repr(self.labels)})
+        mark = self.mark = fingerprint(self.problem, theta, settings | {"labels": repr(self.labels)})
         session = None
         if self.options.resume and Path(path).exists():
-            session = load_checkpoint(path, self.trainer, mark)
+            session = load_checkpoint(path, self.trainer, self.problem, mark)
             if session.state.iteration > self.trainer.max_iter:
                 raise ConfigError(
                     f"The checkpoint stands at iteration {session.state.iteration} already; give a larger max_iter "

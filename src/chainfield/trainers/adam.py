@@ -11,15 +11,15 @@ from chainfield.arrays import Float
 from chainfield.problem import Trainable
 
 from .averaging import AveragedState, averages, check_averaging, restarts
-from .trainer import Record, State, Trainer, Window, check_pace, orders
+from .trainer import Record, State, Trainer, Window, check_pace, kept, orders
 
 
 @dataclass
 class AdamState(AveragedState):
     """First and second moments of the gradient, and what is behind the average."""
 
-    mean: Float = field(default_factory=lambda: np.empty(0))
-    square: Float = field(default_factory=lambda: np.empty(0))
+    mean: Float = kept("Adam's mean gradients", "P")
+    square: Float = kept("Adam's mean squares of gradients", "P", least=0)
     steps: int = 0
     history: list[float] = field(default_factory=list)
 

@@ -9,7 +9,7 @@ Stochastic passes are dual-free SDCA if there is an l2 penalty (and no l1), else
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -19,8 +19,8 @@ from chainfield.problem import KeptGradients, Steps, Trainable
 
 from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs
 from .online import SGD, OnlineState
-from .sdca import safe_share
-from .trainer import Record, State, Trainer, orders
+from .sdca import EDGES, NODES, kept_sizes, safe_share
+from .trainer import Record, State, Trainer, kept, orders
 
 POWER = 0.65
 SNAPSHOTS = 8
@@ -33,8 +33,8 @@ class AutoState(LBFGSState):
 
     passes: int = 0
     share: float = 0.0
-    node: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))
-    edge: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    node: Single = kept("what SDCA keeps of the gradients of positions", *NODES, single=True)
+    edge: Single = kept("what SDCA keeps of the gradients of transitions", *EDGES, single=True)
     rate: float = 0.0
 
 
@@ -67,6 +67,18 @@ class Auto(Trainer[AutoState]):
             state.rate = SGD(seed=self.seed).begin(problem, theta).rate
         return state
 
+    def sizes(self, problem: Trainable) -> dict[str, int]:
+        """Those of both stages, where there can be two."""
+        there = problem.linear and problem.stepwise
+        return super().sizes(problem) | {"memory": self.memory} | (kept_sizes(problem) if there else {})
+
+    def absent(self, state: AutoState) -> frozenset[str]:
+        """In the first stage what L-BFGS needs, in the second what SDCA keeps."""
+        if len(state.gradient):
+            return frozenset({"node", "edge"})
+        later = frozenset({"gradient", "steps", "changes", "step_change", "change_change", "metric"})
+        return later if state.share else later | {"node", "edge"}
+
     def step(self, problem: Trainable, state: AutoState) -> Record:
         """A stochastic pass, or an iteration of L-BFGS."""
         if len(state.gradient) == 0:  # never evaluated: still in the first stage
@@ -86,14 +98,14 @@ class Auto(Trainer[AutoState]):
     def _pass(self, problem: Trainable, state: AutoState) -> Record:
         if state.share:
             order = orders(self.seed, state.iteration, problem.n_sequences)
-            kept = KeptGradients(state.node, state.edge, state.share)
+            own = KeptGradients(state.node, state.edge, state.share)
             # The last pass is averaged over snapshots, which takes out the noise of single steps.
             last = state.passes == self.passes - 1
             parts = np.array_split(order, min(SNAPSHOTS, len(order))) if last else [order]
             mean, loss = np.zeros_like(state.theta) if last else state.theta, 0.0
             for part in parts:
                 rates = np.full(len(part), state.share / (2.0 * problem.l2))
-                loss += problem.walk(Steps(state.theta, part, rates, kept=kept)).loss
+                loss += problem.walk(Steps(state.theta, part, rates, kept=own)).loss
                 if last:
                     mean += state.theta / len(parts)
             state.theta = mean

@@ -11,21 +11,21 @@ much as ever, each of them as if it had been the average.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 
-from .trainer import State
+from .trainer import State, kept
 
 
 @dataclass
 class AveragedState(State):
     """θ, and what is behind the average."""
 
-    lag: Float = field(default_factory=lambda: np.empty(0))  # sum over steps of (mass before the step) · (change of θ)
+    lag: Float = kept("the sum over steps of (mass before the step) · (change of θ)", "P")
     clock: int = 0  # steps since averaging began
     mass: float = 0.0  # the sum of the iterates since then is mass · θ - lag
 

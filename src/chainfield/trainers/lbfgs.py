@@ -17,7 +17,7 @@ from chainfield.parallel import ordered_map
 from chainfield.problem import Trainable
 
 from .linesearch import weak_wolfe
-from .trainer import Outlook, Record, State, Trainer
+from .trainer import Outlook, Record, State, Trainer, kept
 
 CHUNK = 1 << 16  # parameters a thread takes at a time; sums over chunks are added in order
 
@@ -29,15 +29,15 @@ class LBFGSState(State):
     The products of all pairs with each other are kept, so that a direction needs only those with the new gradient.
     """
 
-    gradient: Float = field(default_factory=lambda: np.empty(0))
+    gradient: Float = kept("the gradient at θ", "P")
     value: float = 0.0
-    steps: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))  # (memory, P)
-    changes: Single = field(default_factory=lambda: np.empty((0, 0), np.float32))  # (memory, P)
-    step_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) s_i · y_j
-    change_change: Float = field(default_factory=lambda: np.empty((0, 0)))  # (memory, memory) y_i · D y_j
+    steps: Single = kept("the steps s that L-BFGS remembers", "memory", "P", single=True)
+    changes: Single = kept("the changes y of the gradient that go with them", "memory", "P", single=True)
+    step_change: Float = kept("their products s_i · y_j", "memory", "memory")
+    change_change: Float = kept("the products y_i · D y_j", "memory", "memory")
     pairs: int = 0  # how many pairs were ever stored
     since: int = 0  # the iteration at which it began
-    metric: Float = field(default_factory=lambda: np.empty(0))  # (P,) D, the inverse curvature to begin with; empty: 1
+    metric: Float = kept("D, the inverse curvature that L-BFGS begins with; empty: 1", "P", optional=True, least=0)
     history: list[float] = field(default_factory=list)
 
 
@@ -153,6 +153,10 @@ class LBFGS(Trainer[LBFGSState]):
         self.check(problem)
         return begin_lbfgs(problem, theta, self.memory)
 
+    def sizes(self, problem: Trainable) -> dict[str, int]:
+        """How many steps are remembered."""
+        return super().sizes(problem) | {"memory": self.memory}
+
     def step(self, problem: Trainable, state: LBFGSState) -> Record:
         """One direction and a line search along it."""
         d, slope = direction(state, state.gradient, problem.n_jobs)
@@ -194,6 +198,10 @@ class OWLQN(Trainer[LBFGSState]):
         """Evaluate the start."""
         self.check(problem)
         return begin_lbfgs(problem, theta, self.memory)
+
+    def sizes(self, problem: Trainable) -> dict[str, int]:
+        """How many steps are remembered."""
+        return super().sizes(problem) | {"memory": self.memory}
 
     def step(self, problem: Trainable, state: LBFGSState) -> Record:
         """Direction from the pseudo-gradient, projected backtracking."""

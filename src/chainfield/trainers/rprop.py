@@ -23,18 +23,18 @@ from chainfield.errors import ConfigError, DivergenceError
 from chainfield.problem import Trainable
 
 from .lbfgs import pseudo_gradient
-from .trainer import Record, State, Trainer, Window, orders
+from .trainer import Record, State, Trainer, Window, kept, orders
 
 
 @dataclass
 class RPropState(State):
     """The last gradient, step sizes and moves of every weight."""
 
-    gradient: Float = field(default_factory=lambda: np.empty(0))
-    sizes: Float = field(default_factory=lambda: np.empty(0))
-    moves: Float = field(default_factory=lambda: np.empty(0))
+    gradient: Float = kept("the gradient at θ", "P")
+    sizes: Float = kept("the step size of each parameter", "P", least=0)
+    moves: Float = kept("the last move of each parameter", "P")
     value: float = np.inf
-    best: Float = field(default_factory=lambda: np.empty(0))
+    best: Float = kept("the best parameters so far", "P")
     best_value: float = np.inf
     history: list[float] = field(default_factory=list)
 

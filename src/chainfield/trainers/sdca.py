@@ -23,22 +23,31 @@ from chainfield.errors import ConfigError
 from chainfield.problem import KeptGradients, Steps, Trainable
 
 from .smoothness import smoothness
-from .trainer import Record, State, Trainer, Window, orders
+from .trainer import Record, State, Trainer, Window, kept, orders
+
+# (N, R), and (S, E) or, where positions have edges of their own, (N, E)
+NODES, EDGES = ("positions", "R"), ("sequences or positions", "E")
+
+
+def kept_sizes(problem: Trainable) -> dict[str, int]:
+    """The sizes of what is kept."""
+    return {name: size for names, shape in zip((NODES, EDGES), problem.kept_shapes(), strict=True)
+            for name, size in zip(names, shape, strict=True)}  # fmt: skip
 
 
 @dataclass
 class SDCAState(State):
     """What every sequence keeps, and the last good point to go back to."""
 
-    node: Single = field(default_factory=lambda: np.empty(0, np.float32))  # (N, R)
-    edge: Single = field(default_factory=lambda: np.empty(0, np.float32))  # (S, E), or (N, E): own edges a position
-    rest: Float = field(default_factory=lambda: np.empty(0))  # (P,) the part of the start that no sequence explains
+    node: Single = kept("what SDCA keeps of the gradients of positions", *NODES, single=True)
+    edge: Single = kept("what SDCA keeps of the gradients of transitions", *EDGES, single=True)
+    rest: Float = kept("the part of the start that no sequence explains", "P")
     share: float = 0.0
     value: float = np.inf
-    good_theta: Float = field(default_factory=lambda: np.empty(0))
-    good_node: Single = field(default_factory=lambda: np.empty(0, np.float32))
-    good_edge: Single = field(default_factory=lambda: np.empty(0, np.float32))
-    good_rest: Float = field(default_factory=lambda: np.empty(0))
+    good_theta: Float = kept("θ at the last good point", "P")
+    good_node: Single = kept("`node` at the last good point", *NODES, single=True)
+    good_edge: Single = kept("`edge` at the last good point", *EDGES, single=True)
+    good_rest: Float = kept("`rest` at the last good point", "P")
     history: list[float] = field(default_factory=list)
 
 
@@ -79,6 +88,10 @@ class SDCA(Trainer[SDCAState]):
         self._keep(state)
         return state
 
+    def sizes(self, problem: Trainable) -> dict[str, int]:
+        """Those of what is kept besides."""
+        return super().sizes(problem) | kept_sizes(problem)
+
     def _keep(self, state: SDCAState) -> None:
         state.good_theta, state.good_rest = state.theta.copy(), state.rest.copy()
         state.good_node, state.good_edge = state.node.copy(), state.edge.copy()
@@ -92,8 +105,8 @@ class SDCA(Trainer[SDCAState]):
         share = state.share
         pace = share / (2.0 * problem.l2)
         order = orders(self.seed, state.iteration, problem.n_sequences)
-        kept = KeptGradients(state.node, state.edge, share)
-        problem.walk(Steps(state.theta, order, np.full(len(order), pace), kept=kept))
+        own = KeptGradients(state.node, state.edge, share)
+        problem.walk(Steps(state.theta, order, np.full(len(order), pace), kept=own))
         if state.rest.any():
             state.theta += pace * state.rest
             state.rest *= 1.0 - share

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -12,16 +13,39 @@ import numpy as np
 from chainfield.arrays import Array, Float, Int
 from chainfield.errors import ConfigError, DivergenceError
 from chainfield.problem import Trainable
+from chainfield.schema import LARGEST, Part, Size, Tensor, Value, demand
 
 # A pass whose loss is so many times that of a model which knows nothing has not learned, however it goes on.
 RUN_AWAY = 10.0
+
+
+def kept(content: str, *shape: Size, single: bool = False, optional: bool = False, least: float | None = None) -> Any:
+    """A field of a state that is an array, empty at first, with what checkpoints may hold of it.
+
+    It has the precision of θ, or ``single`` precision; ``optional``: it may be empty.
+    """
+    dtype, types = (np.float32, ("F32",)) if single else (np.float64, ("F64", "F32"))
+    return field(
+        default_factory=lambda: np.empty((0,) * len(shape), dtype),
+        metadata={"tensor": Tensor("", types, shape, content, least=least, empty=True), "optional": optional},
+    )
+
+
+# What checkpoints may hold of the other fields, by their annotations.
+_PLAIN: dict[Any, dict[str, Any]] = {
+    "int": {"kind": "whole"},
+    "float": {"kind": "number", "least": -LARGEST, "most": LARGEST, "infinite": True},
+    "bool": {"kind": "truth"},
+    "str": {"kind": "text"},
+    "list[float]": {"kind": "list", "of": "number", "least": -LARGEST, "most": LARGEST, "infinite": True},
+}
 
 
 @dataclass
 class State:
     """All that a trainer needs to go on. Arrays and plain numbers only, so that it can be saved and resumed."""
 
-    theta: Float
+    theta: Float = kept("the trainer's parameters", "P")
     iteration: int = 0
     done: bool = False
     reason: str = ""
@@ -33,10 +57,19 @@ class State:
         return arrays, {name: value for name, value in values.items() if name not in arrays}
 
     @classmethod
+    def schema(cls) -> Part:
+        """What checkpoints may hold of it."""
+        fields = dataclasses.fields(cls)
+        return Part(
+            tuple(Value(f.name, content="", **_PLAIN[f.type]) for f in fields if "tensor" not in f.metadata),
+            tuple(replace(f.metadata["tensor"], name=f.name) for f in fields if "tensor" in f.metadata),
+        )
+
+    @classmethod
     def unpack(cls, arrays: dict[str, Array], plain: dict[str, Any]) -> State:
         """The inverse of :meth:`pack`."""
-        values: dict[str, Any] = {name: np.array(value) for name, value in arrays.items()}
-        return cls(**values, **plain)
+        values: dict[str, Any] = {name: np.array(value) for name, value in arrays.items()} | plain
+        return cls(**values)
 
 
 @dataclass(frozen=True)
@@ -101,6 +134,27 @@ class Trainer(ABC, Generic[S]):
     @abstractmethod
     def step(self, problem: Trainable, state: S) -> Record:
         """One iteration: changes the state in place, sets ``done`` and ``reason`` when there is no more to do."""
+
+    def sizes(self, problem: Trainable) -> dict[str, int]:
+        """The sizes of the arrays of a state, by the names that their declarations have."""
+        return {"P": problem.n_parameters}
+
+    def absent(self, state: S) -> frozenset[str]:
+        """Arrays that a state does not have at this point of the training: they are empty."""
+        return frozenset()
+
+    def check_state(self, problem: Trainable, state: S) -> None:
+        """Refuse (by a ValueError) a state of a file that cannot be gone on from: arrays of other types, or missing."""
+        sizes, absent = self.sizes(problem), self.absent(state)
+        for f in dataclasses.fields(state):
+            if "tensor" in f.metadata:
+                array, tensor = getattr(state, f.name), f.metadata["tensor"]
+                full = math.prod(sizes.get(size, 1) for size in tensor.shape)
+                demand(array.size == 0 or f.name not in absent, f"the array {f.name}, at this point")
+                there = array.size > 0 or full == 0 or f.name in absent or f.metadata["optional"]
+                demand(there, f"an empty array {f.name}")
+                typed = array.size == 0 or tensor.types == ("F32",) or array.dtype == problem.dtype
+                demand(typed, f"the type of {f.name}")
 
     def parameters(self, state: S) -> Float:
         """The parameters to use if training stopped now (an average, for trainers that average)."""

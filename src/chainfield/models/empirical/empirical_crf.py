@@ -13,6 +13,7 @@ from chainfield.fitted import FittedModel
 from chainfield.models.constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
 from chainfield.models.groups import FeatureSettings, ObjectiveSettings, RunningSettings
 from chainfield.models.inputs import choose_map, is_sparse, len_of, shown, split_sequences
+from chainfield.models.labels import check_savable
 from chainfield.models.tagging import TaggingModel
 from chainfield.models.weights import sequence_weights
 from chainfield.parallel import count_jobs
@@ -151,6 +152,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
 
     def _count(self: E, chunks: Iterable[Chunk], previous: FittedModel | None, classes: Sequence[Any] = ()) -> E:
         self.check_settings()
+        self.stored_settings()  # refuses what could not be saved
         features = None if previous is None else copy.deepcopy(previous.features)
         tally, first, at = None, None, 0
         for chunk in chunks:
@@ -161,6 +163,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
             if features is not None:
                 tally = self._tally(features) if tally is None else tally
                 tally.add(*chunk)
+                check_savable(tally.labels)
                 first = chunk if first is None else first
         if features is None or tally is None or first is None:
             raise DataError("There is nothing to learn from: every sequence is empty.")

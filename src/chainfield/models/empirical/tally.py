@@ -126,6 +126,11 @@ class Tally:
             last = pile.pop()
             pile[-1] = pile[-1] + last
 
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """Those that have occurred."""
+        return tuple(self._labels)
+
     def counts(self) -> Counts:
         """What was counted so far; features are looked up for whatever rows are new."""
         for pile in self._piles.values():

@@ -6,7 +6,7 @@ the θ at the end of every pass after burn-in: at test time each of them predict
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -15,14 +15,14 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.problem import Trainable
 from chainfield.trainers.online import SGD, OnlineState
-from chainfield.trainers.trainer import Record, State, Trainer
+from chainfield.trainers.trainer import Record, State, Trainer, kept
 
 
 @dataclass
 class HerdState(OnlineState):
     """θ, and the ones that will vote."""
 
-    members: Float = field(default_factory=lambda: np.empty((0, 0)))  # (M, P)
+    members: Float = kept("the parameters of those that will vote", "M", "P", optional=True)
 
 
 @final

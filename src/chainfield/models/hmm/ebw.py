@@ -12,7 +12,7 @@ is taken back, and tried again with twice the constants. No iteration lowers the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
@@ -22,7 +22,7 @@ from chainfield.errors import ConfigError
 from chainfield.objectives import Contrast, Objective
 from chainfield.problem import Problem, Trainable
 from chainfield.states import StateSpace
-from chainfield.trainers.trainer import Record, State, Trainer
+from chainfield.trainers.trainer import Record, State, Trainer, kept
 
 from .expectations import Counts, expected_counts
 from .flattened import Flattened
@@ -41,7 +41,7 @@ class EBWState(State):
     """The objective and its gradient at θ, and the factor E."""
 
     value: float = np.inf
-    gradient: Float = field(default_factory=lambda: np.empty(0))
+    gradient: Float = kept("the gradient at θ", "P")
     factor: float = 0.0
 
 

@@ -18,6 +18,7 @@ from chainfield.trainers.trainer import orders
 
 from .problem import NeuralProblem
 from .row_adam import BETAS, RowAdam
+from .state import NeuralState
 
 SORTED = 25  # batches whose sequences are sorted by length together
 
@@ -110,15 +111,6 @@ class Optimiser:
             at += p.numel()
 
 
-@dataclass
-class NeuralState(State):
-    """The parameters and Adam's moments of those that are trained, laid end to end."""
-
-    first: Single = field(default_factory=lambda: np.empty(0, np.float32))
-    second: Single = field(default_factory=lambda: np.empty(0, np.float32))
-    steps: int = 0
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class NeuralAdam(Trainer[NeuralState]):
@@ -147,6 +139,11 @@ class NeuralAdam(Trainer[NeuralState]):
         assert isinstance(problem, NeuralProblem)
         n = sum(p.numel() for p in problem.trained)
         return NeuralState(theta.copy(), first=np.zeros(n, np.float32), second=np.zeros(n, np.float32))
+
+    def sizes(self, problem: Trainable) -> dict[str, int]:
+        """How many parameters are trained."""
+        assert isinstance(problem, NeuralProblem)
+        return super().sizes(problem) | {"trained": sum(p.numel() for p in problem.trained)}
 
     def step(self, problem: Trainable, state: NeuralState) -> Record:
         """A pass over the data."""
