@@ -146,7 +146,18 @@ FORGED = {
     "values that lead nowhere": ("words", entry("features.values.0", 0, 10**6)),
     "lengths that do not add up": ("names", entry("features.lengths", 0, 100)),
     "lengths that fall short": ("names", entry("features.lengths", 0, 0)),
-    "a name twice": ("names", lambda c, t: t.update({"features.bytes": np.full_like(t["features.bytes"], 97)})),
+    "a name twice": (
+        "names",
+        both(lambda c, t: t.pop("features.slots"), tensor("features.bytes", lambda a: np.full_like(a, 97))),
+    ),
+    "names that are no text": ("names", tensor("features.bytes", lambda a: np.full_like(a, 255))),
+    "a slot that leads nowhere": ("names", lambda c, t: entry(
+        "features.slots", int(np.flatnonzero(t["features.slots"])[0]), 10**6)(c, t)),
+    "a slot without a number": ("names", lambda c, t: entry(
+        "features.slots", int(np.flatnonzero(t["features.slots"])[0]), 1 << 40)(c, t)),
+    "no empty slot": ("names", tensor("features.slots", lambda a: np.full_like(a, 1))),
+    "three slots": ("names", tensor("features.slots", lambda a: np.zeros(3, np.uint64))),
+    "no slots": ("names", tensor("features.slots", lambda a: a[:0].copy())),
     "32,768 states": ("words", many_states),
     "2·10⁹ features": ("sparse", many_features),
     "10⁹ columns": ("dense", many_columns),

@@ -233,7 +233,7 @@ def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: di
     further = _iterations_of(output, inner.training_mark_) if interrupted else 0
     if further <= inner.n_iter_:  # a model is never replaced by a worse one of the same training
         training = {"mark": inner.training_mark_, "iterations": inner.n_iter_}
-        estimator.save(output, notes={**(found.notes or {}), "training": training})
+        estimator.save(output, notes={**found.notes, "training": training})
     if not interrupted:
         checkpoint.unlink(missing_ok=True)
     if not options["quiet"]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from chainfield.arrays import Bytes, Int, Int32, Ragged, offsets_of
+from chainfield.arrays import Bytes, Int, Int32, Integers, Ragged, UInt64, offsets_of
 from chainfield.kernels.layout import PADDING
 from chainfield.parallel import ordered_map
 
@@ -76,6 +77,17 @@ def decoded_pieces(whole: bytes, bounds: Ragged) -> list[str]:
     return [piece.decode("utf-8", "surrogatepass") for piece in bounds.cut(whole)]
 
 
+def _sound(pool: Bytes, starts: Int) -> bool:
+    """Whether every text is UTF-8 (halves of characters allowed): all of them together, and none begins within one."""
+    if pool.max(initial=0) < 0x80:
+        return True
+    try:
+        pool.tobytes().decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return False
+    return not ((pool[starts] & 0xC0) == 0x80).any()
+
+
 class StringTable:
     """Distinct texts, numbered in order of first appearance."""
 
@@ -86,6 +98,40 @@ class StringTable:
         self._slots = np.zeros(2, np.uint64)
         if strings:
             self.add(pieces_of(strings))
+
+    @classmethod
+    def restored(cls, whole: Bytes, lengths: Integers, slots: UInt64 | None) -> StringTable:
+        """The table of texts that lie end to end, with the slots that :meth:`slots` gave, or new ones.
+
+        Refuses (by a ValueError) what the kernels could not trust: texts that are no UTF-8, slots that lead nowhere,
+        too many that are taken. Whether slots are those of the texts is not checked: that would take as long as new
+        ones. Texts are not found where they are not.
+        """
+        table = cls()
+        table._n, table._first = len(lengths), offsets_of(lengths)
+        table._pool = np.zeros(len(whole) + PADDING, np.uint8)
+        table._pool[: len(whole)] = whole
+        if int(table._first[-1]) != len(whole) or not _sound(table._pool, table._first[:-1]):
+            raise ValueError("the texts are not those of a table")
+        if slots is None or sys.byteorder == "big":  # hashes are those of bytes in the usual order
+            table._slots = table.slots()
+        else:
+            numbers = slots.view(np.uint32)[::2]  # the lower halves
+            taken = int(np.count_nonzero(slots))
+            fits = len(slots) > 1 and len(slots) & (len(slots) - 1) == 0 and 3 * taken <= 2 * len(slots)
+            if not fits or taken != np.count_nonzero(numbers) or int(numbers.max()) > table._n:
+                raise ValueError("the slots are not those of a table")
+            table._slots = slots
+        return table
+
+    def slots(self) -> UInt64:
+        """The slots of these texts, as files hold them: they depend on nothing but the texts and their order."""
+        from chainfield.kernels.text.strings import rebuild
+
+        slots = np.zeros(1 << max(1, (3 * self._n // 2).bit_length()), np.uint64)
+        if rebuild(self._n, self._pool, self._first, slots) >= 0:
+            raise ValueError("a text occurs twice")
+        return slots
 
     def __len__(self) -> int:
         return self._n

@@ -11,10 +11,10 @@ import numpy as np
 from chainfield.arrays import Arrays, Int32
 from chainfield.data.string_table import StringTable
 from chainfield.parallel import ordered_map
-from chainfield.schema import Part, demand, texts_tensors
+from chainfield.schema import Part, Tensor, texts_tensors
 
 from .batch import Batch
-from .feature_map import FeatureMap, pack_strings, unpack_strings
+from .feature_map import FeatureMap, pack_strings
 from .flat import FEW, Flat, flatten, joined
 
 
@@ -24,7 +24,17 @@ class NamedFeatures(FeatureMap):
 
     kind: ClassVar[str] = "attributes"
     offers = frozenset({"sparse"})
-    schema = Part((), texts_tensors("", "F", "names"))
+    schema = Part(
+        (),
+        (
+            *texts_tensors("", "F", "names"),
+            Tensor(
+                "slots", ("U64",), ("slots",), "the hash table of the names: a power of two, two thirds of them taken "
+                "at most. A slot is 0, or the upper half of a name's hash and, below it, its number + 1 "
+                "(`chainfield.kernels.text.strings`)", optional=True,
+            ),
+        ),
+    )  # fmt: skip
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._table = StringTable(names)
@@ -83,12 +93,16 @@ class NamedFeatures(FeatureMap):
         return names
 
     def save(self) -> tuple[dict[str, Any], Arrays]:
-        """The names."""
-        return {}, pack_strings(self.feature_names())
+        """The names, and the slots by which they are found."""
+        names = self.feature_names()
+        return {}, pack_strings(names) | {"slots": StringTable(names).slots()}
 
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> NamedFeatures:
-        """From the names."""
-        features = cls(unpack_strings(arrays))
-        demand(len(features._table) == features.n_features, "a name that occurs twice")
+        """From the names; the table is used as it is."""
+        features = cls()
+        features._table = StringTable.restored(arrays["bytes"], arrays["lengths"], arrays.get("slots"))
+        features.n_features = len(arrays["lengths"])
+        features._number = np.arange(features.n_features + 1, dtype=np.int32)
+        features._number[-1] = -1
         return features

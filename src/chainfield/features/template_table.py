@@ -78,7 +78,10 @@ class KeyTable:
     def _prepare(self) -> None:
         """What the kernel needs besides keys; made anew whenever texts or values were added."""
         separators = self._separators
-        self._flagged = np.array([not separators.isdisjoint(t) for t in self.texts.list], np.bool_)
+        texts = self.texts.list
+        self._flagged = np.zeros(len(texts), np.bool_)
+        if separators:
+            self._flagged[:] = [not separators.isdisjoint(text) for text in texts]
         self._flat = np.concatenate(self._tables) if self._tables else np.empty(0, np.int32)
         self._first = np.cumsum([0] + [len(t) for t in self._tables])
         self._column = np.array([view.column for view in self.program.views], np.int32)
@@ -229,11 +232,15 @@ class KeyTable:
         rebuild_table(self._keys, n_keys, self._bits, self._hash)
 
     def _careful_keys(self) -> Int:
-        texts = self._keys[:, 1:]
+        keys = self._keys
         forms = np.zeros(int(self.program.form.max(initial=-1)) + 1, np.bool_)
         forms[self.program.form[self._careful]] = True
-        flagged = np.append(self._flagged, False)[texts].any(1) & (texts[:, 1:] >= 0).any(1)
-        return np.flatnonzero(flagged | forms[self._keys[:, 0]]) if len(self._keys) else np.empty(0, np.int64)
+        careful = forms[keys[:, 0]] if forms.any() else np.zeros(len(keys), np.bool_)
+        if self._flagged.any() and keys.shape[1] > 2:
+            flagged, several = np.append(self._flagged, False), keys[:, 2] >= 0
+            for texts in keys.T[1:]:
+                careful |= flagged[texts] & several  # -1: no text
+        return np.flatnonzero(careful)
 
     def _key_strings(self, keys: Int) -> list[str]:
         template_of = {form: i for i, form in reversed(list(enumerate(self.program.form.tolist())))}

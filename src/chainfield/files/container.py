@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from chainfield.arrays import Array, Arrays, aligned_zeros
+from chainfield.arrays import Array, Arrays, aligned_empty
 from chainfield.errors import ConfigError, ModelFileError
 from chainfield.memory import demand_memory
 
@@ -25,8 +25,8 @@ from .header import DTYPES, LONGEST_HEADER, Entry, HeaderError, StrangeType, rea
 from .replacing import replace_file
 
 KEY = "chainfield"
-# The names under which the description holds its digest: over pieces of the tensors, or (old files) over the whole.
-DIGEST, OLD_DIGEST = "sha256_of_pieces", "sha256"
+# The names under which the description holds its digest: over checksums of tensors, or (old files) over tensors.
+DIGEST, OLD_DIGEST = "digest", "sha256"
 # Values within values. What follows the description recurses; real ones are less than ten deep.
 _DEPTH = 64
 
@@ -139,7 +139,7 @@ def _shallow(value: Any) -> bool:
 def _read(target: Path, file: BinaryIO, entry: Entry) -> Array:
     """A tensor in memory of its own."""
     dtype = np.dtype(entry.dtype)
-    array = aligned_zeros((entry.end - entry.begin) // dtype.itemsize, dtype)
+    array = aligned_empty((entry.end - entry.begin) // dtype.itemsize, dtype)
     rest = array.view(np.uint8).data
     while rest:
         n = file.readinto(rest)  # type: ignore[attr-defined]

@@ -94,12 +94,14 @@ def check_pairs(pairs: Pairs, n_features: int, n_columns: int) -> None:
     demand(pairs.n_features == n_features, "the number of features")
     demand(pairs.first[-1] == pairs.n_pairs, "the number of pairs")
     demand(pairs.n_pairs == 0 or (pairs.row.min() >= 0 and pairs.row.max() < n_columns), "a row of a pair")
-    rising = pairs.row[1:] > pairs.row[:-1]
-    bounds = pairs.first[1:-1]  # where a new feature begins, rows may fall
-    rising[bounds[(bounds > 0) & (bounds < pairs.n_pairs)] - 1] = True
-    demand(bool(rising.all()), "the order of the rows of a feature")
     demand(zones and bool((counts[: pairs.n_full] == n_columns).all()), "the zone of full features")
     full = np.tile(np.arange(n_columns), pairs.n_full)
     demand(np.array_equal(pairs.row[: len(full)], full), "the order of full features")
     demand(bool((counts[pairs.n_full : pairs.n_full + pairs.n_single] == 1).all()), "the zone of single features")
     demand(len(pairs.mask) in (0, len(full)), "the mask of full features")
+    first = pairs.first[pairs.n_full + pairs.n_single :]  # of the features that have neither all rows nor one
+    rows = pairs.row[first[0] :]
+    rising = rows[1:] > rows[:-1]
+    bounds = first[1:-1] - first[0]  # where a new feature begins, rows may fall
+    rising[bounds[(bounds > 0) & (bounds < len(rows))] - 1] = True
+    demand(bool(rising.all()), "the order of the rows of a feature")
