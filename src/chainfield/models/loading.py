@@ -65,7 +65,7 @@ def _wrapped(path: str | os.PathLike[str], estimator: SequenceModel, wrapper: An
         return estimator
     if wrapper is None:
         raise ConfigError(f"{path} reads columns, not text: it has no tokeniser; leave tokeniser= out.")
-    if wrapper.get("kind") not in WRAPPERS:
+    if type(wrapper.get("kind")) is not str or wrapper["kind"] not in WRAPPERS:
         raise ModelFileError(f"{path} holds a model inside of something that this chainfield does not know.")
     try:
         return WRAPPERS[wrapper["kind"]].restore(estimator, wrapper, tokeniser)
