@@ -30,6 +30,7 @@ ALLOWED: dict[str, str] = {
     "kernels.train": "kernels kernels.chain",
     "native": "kernels",
     "data": "errors arrays parallel kernels kernels.text",
+    "confidence": "errors lazy arrays schema",
     "text": "errors arrays lazy kernels kernels.text data",
     "metrics": "errors arrays spans",
     "states": "errors arrays spans kernels",
@@ -61,7 +62,7 @@ ALLOWED: dict[str, str] = {
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
     "formats": "errors lazy spans data text",
-    "text.tagging": "errors arrays schema settings parallel features inference fitted models text",
+    "text.tagging": "errors arrays schema confidence settings parallel features inference fitted models text",
     "adapters": "errors arrays settings tasks models",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",

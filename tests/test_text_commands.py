@@ -91,7 +91,7 @@ def test_convert(folder: Path) -> None:
     [
         (["tag", "text.cf", "x.dat", "--format", "xml"], "There is no format 'xml'"),
         (["tag", "text.cf", "some.jsonl", "-o", "x.dat"], "cannot be told from its name"),
-        (["tag", "text.cf", "some.txt", "--to", "jsonl"], "--whole and --to are for raw text"),
+        (["tag", "text.cf", "some.txt", "--to", "jsonl"], "--whole, --to and --review are for raw text"),
         (["train", "export.json", "m.cf", "--tokeniser", "("], "is not a regular expression"),
         (["train", "export.json", "m.cf", "--separator", ","], "--separator and --unknown are for column files"),
         (["train", "tabs.txt", "m.cf", "--label-column", "UPOS"], "columns of column files have numbers"),

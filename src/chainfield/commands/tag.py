@@ -38,6 +38,7 @@ _DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 @click.option("--whole", is_flag=True, help="With --text: all of DATA is one document.")
 @click.option("--format", "format_", metavar="NAME", help="DATA is an annotation file (chainfield convert --list).")
 @click.option("--to", metavar="NAME", help="Format of the answers.  [default: by the name of the output]")
+@click.option("--review", type=int, metavar="N", help="Raw text: only the N texts that a person should check first.")
 @annotation_files
 @jobs
 @reading
@@ -53,6 +54,7 @@ def tag(
     whole: bool,
     format_: str | None,
     to: str | None,
+    review: int | None,
     word_column: str | None,
     sentence_column: str | None,
     text_field: str | None,
@@ -82,10 +84,12 @@ def tag(
     name = "text" if text else annotated(data, format_)
     if name is not None:
         fields = {"word_column": word_column, "sentence_column": sentence_column, "text_field": text_field}
-        _tag_text(model, data, output, name, whole, to, n_best, decoder, jobs, options["encoding"], fields)
+        _tag_text(model, data, output, name, whole, to, n_best, decoder, jobs, options["encoding"], fields, review)
         return
-    if whole or to:
-        raise ConfigError("--whole and --to are for raw text and annotation files; give --text or --format too.")
+    if whole or to or review is not None:
+        raise ConfigError(
+            "--whole, --to and --review are for raw text and annotation files; give --text or --format too."
+        )
     if Path(output).suffix in (".gz", ".bz2", ".xz", ".zst"):
         raise ConfigError(f"{output}: output is plain text; write it to a pipe to compress it.")
     tagger, about = load_tagger(model, count_jobs(jobs))
@@ -124,8 +128,11 @@ def _tag_text(
     jobs: int,
     encoding: str,
     fields: dict[str, str | None],
+    review: int | None,
 ) -> None:
     """Raw text and annotation files."""
+    if review is not None and review < 1:
+        raise ConfigError(f"--review {review}: give 1 or more.")
     from chainfield.formats.format import Options
 
     from .text import tag_documents, text_tagger, whole_file
@@ -133,7 +140,7 @@ def _tag_text(
     tagger = text_tagger(model, jobs, decoder)
     options = Options(encoding=encoding, **fields)
     read = whole_file if whole else None
-    tag_documents(tagger, data, name, output, to, options, (n_best or 1) - 1, read)
+    tag_documents(tagger, data, name, output, to, options, (n_best or 1) - 1, read, review)
 
 
 def _blocks(data: str, encoding: str, reader: SentenceReader, as_bytes: bool) -> Iterator[Block]:

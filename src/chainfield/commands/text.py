@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chainfield.text.tagging.text_tagger import TextTagger
 
 COLUMNS = "columns"
+PORTION = 256  # documents
 
 
 def annotated(path: str, name: str | None) -> str | None:
@@ -80,12 +81,17 @@ def tag_documents(
     options: Options,
     best: int,
     read: Callable[[str, Options], Iterator[Document]] | None = None,
+    review: int | None = None,
 ) -> None:
-    """Read documents, find their spans, write them; ``read``: in place of the format's own reader."""
+    """Read documents, find their spans, write them; ``read``: in place of the format's own reader.
+
+    ``review``: only so many documents, those whose answers are the least certain, these first.
+    """
     from chainfield.formats import Report, format_of
 
     report = Report()
     documents = format_of(data, name).read(data, options, report) if read is None else read(data, options)
+    documents = documents if review is None else doubtful(tagger, documents, review)
     chosen = to or (None if output == "-" else _by_name(output))
     if chosen is None or chosen == "jsonl":
         _write_json(tagger, documents, output, options, best)
@@ -93,6 +99,25 @@ def tag_documents(
         writer = format_of(output, chosen)
         writer.write(_answered(tagger, documents), output, options, report)
     show_losses(report)
+
+
+def doubtful(tagger: TextTagger, documents: Iterable[Document], n: int) -> Iterator[Document]:
+    """The n documents whose whole answers are the least probable, these first; no more than n are held."""
+    import heapq
+    from dataclasses import replace
+    from itertools import islice
+
+    heap: list[tuple[float, int, Document]] = []
+    stream, at = iter(documents), 0
+    while some := list(islice(stream, PORTION)):
+        for document, sure in zip(some, tagger.certainty(some), strict=True):
+            heapq.heappush(heap, (-sure, -at, document))
+            at += 1
+            if len(heap) > n:
+                heapq.heappop(heap)
+    for sure, place, document in sorted(heap, key=lambda entry: (-entry[0], -entry[1])):
+        more = {"document": -place, "probability": round(-sure, 6)}
+        yield replace(document, meta={**document.meta, **more})
 
 
 def _by_name(output: str) -> str | None:

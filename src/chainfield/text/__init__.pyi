@@ -6,4 +6,5 @@ from .function import Function as Function
 from .function import find_words as find_words
 from .pattern import Pattern as Pattern
 from .rules import Rules as Rules
+from .tagging.span_sets import SpanSets as SpanSets
 from .tokeniser import Tokeniser as Tokeniser

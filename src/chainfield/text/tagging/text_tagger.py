@@ -8,8 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, ClassVar, final
 
+import numpy as np
+
+from chainfield.confidence.calibration import Calibration, fit_calibration
 from chainfield.errors import ConfigError, DataError, ModelFileError
-from chainfield.fitted import Tagger
+from chainfield.fitted import Tagger, confidences
 from chainfield.fitted.label_spans import reading_of
 from chainfield.models.base import not_trained
 from chainfield.models.linear_crf import LinearCRF
@@ -67,6 +70,9 @@ SCHEMA = Part(
         Value("tokeniser", "object", "what cuts texts: its `kind` (`rules`, `pattern`, `function`) and its settings"),
         Value("sentences", "truth", "whether sequences are sentences"),
         Value("scheme", "text", "how labels write spans", choices=SCHEMES),
+        Value(
+            "calibration", "object", "how probabilities of spans are mapped (`chainfield.confidence`)", optional=True
+        ),
     )
 )
 
@@ -107,6 +113,8 @@ class TextTagger(Configurable):
     tokeniser_: Tokeniser
     #: What was done to spans of the training data.
     repairs_: Repairs
+    #: What makes probabilities better, if ``calibrate`` was called.
+    calibration_: Calibration | None = None
 
     # ---- training ------------------------------------------------------------------------------------------------
 
@@ -138,6 +146,7 @@ class TextTagger(Configurable):
             more["callback"] = callback
         model.fit(X, y, **more)
         self.model_, self.tokeniser_, self.repairs_ = model, tokeniser, repairs
+        self.calibration_ = None
         return self
 
     def _prepare(self, tokeniser: Tokeniser, texts: Any, spans: Any, repairs: Repairs) -> tuple[Any, list[list[str]]]:
@@ -195,6 +204,9 @@ class TextTagger(Configurable):
         wanted = {"probabilities": probabilities, "alternatives": alternatives > 0}
         answers = find_answers(tagger, tokens, self.scheme, **wanted)
         table = reading_of(tagger.task.labels)
+        if answers.probability is not None and self.calibration_ is not None:
+            names = [table.types[y] for y in answers.label.tolist()]
+            answers = replace(answers, probability=self.calibration_.apply(answers.probability, names))
         return text_spans(texts, tokens, answers, table, alternatives)
 
     def predict_documents(self, texts: Any) -> list[Document]:
@@ -234,6 +246,34 @@ class TextTagger(Configurable):
         right = sum(len({s.span for s in own} & set(true)) for own, true in zip(found, gold, strict=True))
         total = sum(map(len, found)) + sum(len(set(true)) for true in gold)
         return 2 * right / total if total else 1.0
+
+    # ---- confidence ----------------------------------------------------------------------------------------------
+
+    def calibrate(self, texts: Any, spans: Any = None, *, method: str = "isotonic", per_label: int = 200) -> TextTagger:
+        """Learn from held-out texts how often spans of each probability are right; predictions follow it from then on.
+
+        ``method``: "isotonic", or "temperature" for little data. Labels that were found ``per_label`` times or more are
+        calibrated by themselves. The order of answers with one label does not change, nor do the spans.
+        """
+        items, gold = with_spans(texts, spans)
+        self.calibration_ = None
+        found = self.predict(items)
+        answers = [
+            (s.probability, s.span in set(true), s.label) for own, true in zip(found, gold, strict=True) for s in own
+        ]
+        p, right, labels = zip(*answers, strict=True) if answers else ((), (), ())
+        self.calibration_ = fit_calibration(p, right, labels, method=method, per_label=per_label)
+        return self
+
+    def certainty(self, texts: Any) -> list[float]:
+        """The probability that the whole answer to a text is right, exactly as the model sees it, not calibrated."""
+        tagger = self._ready()
+        _, tokens = cut_items(self.tokeniser_, check_items(texts), self.sentences)
+        sure = [one.sequence for one in confidences(tagger, tokens.rows())]
+        whole = np.ones(tokens.documents.n_sequences)
+        firsts = np.searchsorted(tokens.documents.offsets, tokens.sequences.offsets[:-1], side="right") - 1
+        np.multiply.at(whole, np.minimum(firsts, len(whole) - 1), sure)
+        return whole.tolist()
 
     # ---- scikit-learn, files -------------------------------------------------------------------------------------
 
@@ -280,6 +320,7 @@ class TextTagger(Configurable):
             "tokeniser": self.tokeniser_.describe(),
             "sentences": bool(self.sentences),
             "scheme": self.scheme,
+            **({} if self.calibration_ is None else {"calibration": self.calibration_.describe()}),
         }
 
     @classmethod
@@ -291,6 +332,8 @@ class TextTagger(Configurable):
             SCHEMA.check(config, {}, {})
             kept = restore_tokeniser(config["tokeniser"]) if tokeniser is None else as_tokeniser(tokeniser)
             found = cls(model=model, sentences=config["sentences"], scheme=config["scheme"])
+            kind = config.get("calibration")
+            found.calibration_ = None if kind is None else Calibration.restore(kind)
             labels = model.classes_
             if not all(isinstance(label, str) for label in labels):
                 raise ValueError("the labels are not names")

@@ -1,0 +1,161 @@
+"""Calibration on held-out data: of all answers with a probability of 0.9, nine in ten are to be right.
+
+Two maps from a probability p to a better one, both monotone, so that the order of answers stays:
+
+temperature   σ(logit(p) / T), one number, for little data (Guo et al. 2017)
+isotonic      the best monotone step function, with straight lines between its steps (Zadrozny and Elkan 2002)
+
+A label with enough answers of its own has a map of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+
+from chainfield.arrays import Float
+from chainfield.errors import ConfigError, DataError
+from chainfield.schema import Part, Value
+
+METHODS = ("isotonic", "temperature")
+LEAST = 20  # answers to learn from
+SCHEMA = Part(
+    (
+        Value("method", "text", "how probabilities are mapped", choices=METHODS),
+        Value("shared", "list", "isotonic: pairs of lists, probabilities and what they become; temperature: [T]"),
+        Value("labels", "object", "the same for single labels"),
+    )
+)
+_EDGE = 1e-12
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Map:
+    """One map: knots of a line (isotonic), or a temperature."""
+
+    knots: Float  # (2, K) probabilities, ascending, and what they become; (1, 1) the temperature
+
+    def apply(self, p: Float) -> Float:
+        """Better probabilities."""
+        if self.knots.shape[0] == 1:
+            clipped = np.clip(p, _EDGE, 1 - _EDGE)
+            return 1 / (1 + np.exp(-np.log(clipped / (1 - clipped)) / self.knots[0, 0]))
+        return np.interp(p, self.knots[0], self.knots[1])
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Maps of probabilities: one that all labels share, and those of labels that had enough data."""
+
+    method: str
+    shared: Map
+    labels: Mapping[str, Map] = field(default_factory=dict)
+
+    def apply(self, probabilities: Any, labels: Sequence[str] | None = None) -> Float:
+        """Calibrated probabilities; ``labels``: those of the answers."""
+        p = np.asarray(probabilities, float)
+        found = self.shared.apply(p)
+        if labels is not None:
+            names = np.asarray(labels, object)
+            for label, own in self.labels.items():
+                at = names == label
+                found[at] = own.apply(p[at])
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """For a model file."""
+        kept = {label: own.knots.tolist() for label, own in self.labels.items()}
+        return {"method": self.method, "shared": self.shared.knots.tolist(), "labels": kept}
+
+    @classmethod
+    def restore(cls, config: dict[str, Any]) -> Calibration:
+        """The inverse; what is not possible is a ValueError."""
+        SCHEMA.check(config, {}, {})
+        method = config["method"]
+        own = {str(label): _map(knots, method) for label, knots in config["labels"].items()}
+        return cls(method, _map(config["shared"], method), own)
+
+
+def _map(knots: Any, method: str) -> Map:
+    found = np.asarray(knots, float)
+    if found.ndim != 2 or found.shape[0] != (1 if method == "temperature" else 2) or not found.shape[1]:
+        raise ValueError("the calibration has another shape")
+    if not np.isfinite(found).all() or (method == "temperature" and found[0, 0] <= 0):
+        raise ValueError("the calibration is not finite")
+    if method == "isotonic" and (np.any(np.diff(found, axis=1) < 0) or found.min() < 0 or found.max() > 1):
+        raise ValueError("the calibration does not rise from 0 to 1")
+    return Map(found)
+
+
+def fit_calibration(
+    probabilities: Any,
+    right: Any,
+    labels: Sequence[str] | None = None,
+    *,
+    method: str = "isotonic",
+    per_label: int = 200,
+) -> Calibration:
+    """Learn from answers on held-out data: their probabilities, and whether each was right.
+
+    Labels with at least ``per_label`` answers get maps of their own.
+    """
+    if method not in METHODS:
+        raise ConfigError(f"There is no calibration {method!r}; choose one of {', '.join(METHODS)}.")
+    p, truth = np.asarray(probabilities, float), np.asarray(right, float)
+    if p.ndim != 1 or p.shape != truth.shape or (labels is not None and len(labels) != len(p)):
+        raise DataError("Calibration needs as many outcomes, and labels, as probabilities.")
+    if len(p) < LEAST:
+        raise DataError(f"Calibration needs {LEAST} answers or more on held-out data, but there are {len(p)}.")
+    if not (np.isfinite(p).all() and p.min() >= 0 and p.max() <= 1 and np.isin(truth, (0.0, 1.0)).all()):
+        raise DataError("Calibration needs probabilities from 0 to 1, and outcomes that are right or wrong.")
+    fit = _temperature if method == "temperature" else _isotonic
+    own = {}
+    if labels is not None:
+        names = np.asarray(labels, object)
+        for label in sorted(set(labels)):
+            at = names == label
+            if at.sum() >= per_label:
+                own[label] = fit(p[at], truth[at])
+    return Calibration(method, fit(p, truth), own)
+
+
+def _temperature(p: Float, truth: Float) -> Map:
+    """The T with the least log-loss, by golden section over log T: the loss has one minimum."""
+    clipped = np.clip(p, _EDGE, 1 - _EDGE)
+    logit = np.log(clipped / (1 - clipped))
+    sign = np.where(truth > 0, logit, -logit)
+
+    def loss(log_t: float) -> float:
+        return float(np.logaddexp(0, -sign * np.exp(-log_t)).sum())
+
+    lo, hi, ratio = np.log(0.05), np.log(20.0), (np.sqrt(5) - 1) / 2
+    for _ in range(60):
+        a, b = hi - ratio * (hi - lo), lo + ratio * (hi - lo)
+        lo, hi = (lo, b) if loss(a) < loss(b) else (a, hi)
+    return Map(np.array([[float(np.exp((lo + hi) / 2))]]))
+
+
+def _isotonic(p: Float, truth: Float) -> Map:
+    """Pool adjacent violators: neighbours that fall are joined to their mean.
+
+    One answer that is right and one that is wrong are added at either end, so that nothing becomes certain.
+    """
+    lowest, highest = p.min(), p.max()
+    x, which, counts = np.unique([lowest, *p, highest], return_inverse=True, return_counts=True)
+    y = np.bincount(which, weights=[1.0, *truth, 0.0]) / counts
+    means, weights, centres = list[float](), list[float](), list[float]()
+    for point, value, count in zip(x.tolist(), y.tolist(), counts.tolist(), strict=True):
+        means.append(value)
+        weights.append(float(count))
+        centres.append(point)
+        while len(means) > 1 and means[-2] >= means[-1]:
+            total = weights[-2] + weights[-1]
+            for column in (means, centres):
+                column[-2:] = [(column[-2] * weights[-2] + column[-1] * weights[-1]) / total]
+            weights[-2:] = [total]
+    return Map(np.array([centres, means]))
