@@ -42,11 +42,11 @@ ALLOWED: dict[str, str] = {
     "scorers": "errors lazy arrays schema memory kernels kernels.chain kernels.train states potentials features",
     "objectives": "errors arrays states potentials inference",
     "tasks": "errors arrays states potentials",
-    "problem": "errors arrays parallel kernels kernels.chain kernels.train states potentials inference features "
+    "problem": "errors arrays memory parallel kernels kernels.chain kernels.train states potentials inference features "
     "scorers objectives",
     "trainers": "errors arrays schema parallel kernels kernels.chain kernels.train states potentials inference "
     "features scorers objectives problem",
-    "fitted": "errors arrays parallel spans states potentials inference features scorers tasks",
+    "fitted": "errors arrays parallel spans kernels kernels.chain states potentials inference features scorers tasks",
     "plots": "errors arrays",
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
     "plots",

@@ -101,6 +101,8 @@ def _facts(progress: Progress) -> list[str]:
         facts.append(f"gradient {progress.gradient_norm:.3g}")
     if progress.dev_score is not None:
         facts.append(f"dev {100 * progress.dev_score:.2f}")
+    if "lost" in progress.notes:
+        facts.append(f"pruned to {progress.notes['width']:.1f} labels, {100 * progress.notes['lost']:.2f} % lost")
     if "active" in progress.notes:
         facts.append(f"weights {progress.notes['active']:.0f}")
     return facts

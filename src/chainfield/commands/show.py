@@ -114,6 +114,11 @@ def _tables(
         f"{tagger.features.n_features or tagger.features.n_columns:,} features ({tagger.features.kind}), "
         f"{tagger.n_weights:,} weights, {sum(w != 0 for _, _, w in weights):,} of them on features and not zero"
     )
+    if chain.pruner is not None:
+        out.print(
+            f"pruned below a probability of {chain.pruner.threshold:g}: {chain.pruner.width:.1f} labels per position, "
+            f"{100 * chain.pruner.lost:.2f} % of right ones lost"
+        )
     settings = {k: v for k, v in about.get("settings", {}).items() if v not in (None, False) and k != "template"}
     out.print("  ".join(f"[dim]{escape(k)}[/dim] {escape(str(v))}" for k, v in settings.items()))
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from chainfield.arrays import Arrays
 from chainfield.features.feature_map import FeatureMap
-from chainfield.schema import NAME, NARROW, Part, Tensor, Value, whole
-from chainfield.scorers import Chain, Scorer
+from chainfield.schema import NAME, NARROW, Part, Tensor, Value, demand, whole
+from chainfield.scorers import Chain, Pruner, Scorer
 from chainfield.scorers.model_files import narrow, scorer_from_parts, scorer_to_parts
 from chainfield.states import StateSpace, partitioned
 
@@ -44,6 +44,7 @@ CHAIN = Part(
             "normalised", "truth", "whether scores become log-probabilities of steps, given the state before (`MEMM`); "
             "missing: no", optional=True,
         ),
+        Value("pruner", "object", "what leaves out implausible labels, where there are many", optional=True),
     )
 )  # fmt: skip
 SCORER = Part((Value("type", "text", "the class"), NAME))
@@ -86,6 +87,9 @@ def chain_to_parts(chain: Chain) -> tuple[dict[str, Any], Arrays]:
             described, own = scorer_to_parts(scorer)
             config[group].append(described)
             arrays.update({f"scorer.{scorer.name}.{k}": v for k, v in own.items()})
+    if chain.pruner is not None:
+        config["pruner"], own = chain.pruner.to_parts()
+        arrays.update({f"pruner.{k}": v for k, v in own.items()})
     return config, arrays
 
 
@@ -111,11 +115,21 @@ def chain_from_parts(config: dict[str, Any], arrays: Arrays, features: FeatureMa
             found.append(scorer_from_parts(own, within(arrays, f"scorer.{own['name']}."), group, sizes))
         return tuple(found)
 
-    chain = Chain(space, scorers("emissions"), scorers("transitions"), normalised=config.get("normalised", False))
+    pruner = None
+    if "pruner" in config:
+        pruner = Pruner.from_parts(config["pruner"], within(arrays, "pruner."))
+    chain = Chain(
+        space, scorers("emissions"), scorers("transitions"), normalised=config.get("normalised", False), pruner=pruner
+    )
     for scorer in chain.scorers:
         if scorer.needs and scorer.needs not in features.offers:
             raise ValueError(f"the scorer {scorer.name} needs other features than {features.kind}")
         scorer.check(space, features)
+    if pruner is not None:
+        pruner.check(chain.scorers)
+        demand(space.n_states == space.n_rows and not chain.per_position, "a pruner")
+    elif chain.reach > 1:
+        raise ValueError("scores of triples need a pruner")
     return chain
 
 

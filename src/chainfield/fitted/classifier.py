@@ -40,12 +40,12 @@ class Classifier(FittedModel):
 
     def scores(self, batch: Batch) -> Float:
         """(S, L) the scores of labels, each up to a number that a sequence's labels share; the best has the largest."""
-        parts = self.map(lambda p: class_scores(self.chain.space, p, self.how), batch)
+        parts = self.map(lambda space, p: class_scores(space, p, self.how), batch)
         return np.concatenate(parts or [np.empty((0, len(self.task.labels)))])
 
     def log_probabilities(self, sequences: Sequence[Any]) -> Float:
         """(S, L) log-probabilities of labels, exact however small they are."""
-        parts = self.map(lambda p: class_log_probabilities(self.chain.space, p), self.encode(sequences))
+        parts = self.map(class_log_probabilities, self.encode(sequences))
         return np.concatenate(parts or [np.empty((0, len(self.task.labels)))])
 
     def probabilities(self, sequences: Sequence[Any]) -> Float:

@@ -44,18 +44,19 @@ def confidences(tagger: Tagger, sequences: Sequence[Any], given: Sequence[Any] |
     """The best labels of each sequence with their probabilities, all exact.
 
     A span's probability is that of its labels jointly, whatever the labels around it are. ``given`` fixes labels that
-    are known; all probabilities are then conditional on them.
+    are known; all probabilities are then conditional on them. A pruned model knows no labels but those that its pruner
+    leaves.
     """
     batch = tagger.features.encode(sequences, tagger.n_jobs)
     clamp = None if given is None else tagger.task.clamp(tagger.chain.space, given, batch.offsets)
     numbers = tagger.labels(batch, given)
-    blocks = list(tagger.chain.blocks(batch.ragged))
+    blocks = tagger.blocks(batch)
 
     def block(bounds: tuple[int, int]) -> list[Confidence]:
         window, at = batch.window(*bounds), batch.ragged.slice_of(*bounds)
-        potentials = tagger.potentials(window, None if clamp is None else clamp[at])
+        space, potentials = tagger.scored(window, None if clamp is None else clamp[at])
         try:
-            return _of_block(tagger, window.ragged, numbers[at], potentials)
+            return _of_block(tagger, window.ragged, numbers[at], space, potentials)
         except NoPathError as error:
             raise NoPathError(error.sequence + bounds[0], error.known) from None
 
@@ -74,8 +75,10 @@ def joint_probability(space: StateSpace, potentials: Potentials, log_z: float, l
     return float(np.exp(log_partition(space, clamped, strict=False)[0] - log_z))
 
 
-def _of_block(tagger: Tagger, ragged: Ragged, numbers: Int32, potentials: Potentials) -> list[Confidence]:
-    space, labels = tagger.chain.space, tagger.task.labels
+def _of_block(
+    tagger: Tagger, ragged: Ragged, numbers: Int32, space: StateSpace, potentials: Potentials
+) -> list[Confidence]:
+    labels = tagger.task.labels
     posterior = marginals(space, potentials)
     tokens = add_rows(space, posterior.expected.node)[np.arange(len(numbers)), numbers]
     known = clamp_labels(space, numbers)

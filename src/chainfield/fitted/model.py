@@ -15,11 +15,14 @@ from chainfield.features.batch import Batch
 from chainfield.features.feature_map import FeatureMap
 from chainfield.inference import best_paths, clamped_path, log_partition, marginals, score_paths, viterbi
 from chainfield.parallel import ordered_map
-from chainfield.potentials import Clamp, How, Potentials
+from chainfield.potentials import Clamp, How, Lattice, Potentials
 from chainfield.scorers import Chain, Scorer
+from chainfield.scorers.unfolding import unfold_chain
+from chainfield.states import StateSpace
 from chainfield.tasks import Task
 
 from .excluding import relaxed_chain
+from .pruning import plausible
 from .scoring import Scoring
 
 R = TypeVar("R")
@@ -76,11 +79,32 @@ class FittedModel:
         """Sequences as numbers, checked: each can be labelled."""
         return self.features.encode(sequences, self.n_jobs)
 
+    def scored(self, batch: Batch, clamp: Clamp | None = None) -> tuple[StateSpace, Potentials]:
+        """The space of a batch, and its scores.
+
+        It is the chain's, unless that has triples: then a sequence has a space of its own, over the pairs that its
+        lattice has (see :func:`chainfield.scorers.unfolding.unfold_chain`), and must be asked for by itself.
+        """
+        chain, lattice = self.explicit(batch, clamp)
+        return chain.space, self.potentials(batch, clamp) if lattice is None else self._within(chain, batch, lattice)
+
+    def explicit(self, batch: Batch, clamp: Clamp | None = None) -> tuple[Chain, Lattice | None]:
+        """A chain whose space lists all states of a batch, and the rows that its pruner leaves; None: all."""
+        if self.chain.pruner is None:
+            return self.chain, None
+        lattice = plausible(self.chain, batch, clamp)
+        return (unfold_chain(self.chain, lattice) if self.chain.reach > 1 else self.chain), lattice
+
+    def _within(self, chain: Chain, batch: Batch, lattice: Lattice) -> Potentials:
+        return lattice.apply(chain.potentials(self.params, batch, self.how)[0])
+
     def potentials(self, batch: Batch, clamp: Clamp | None = None) -> Potentials:
-        """The scores of a batch; ``clamp`` excludes what disagrees with what is known.
+        """The scores of a batch over the chain's space; ``clamp`` excludes what disagrees with what is known.
 
         A chain may exclude labels by itself. Where it leaves a sequence without a path, it is relaxed there.
         """
+        if self.chain.pruner is not None:
+            return self._within(self.chain, batch, plausible(self.chain, batch, clamp))
         found = self.scoring.potentials(batch)
         found = found if clamp is None else clamp.apply(found)
         relaxed = self._relaxed
@@ -105,46 +129,71 @@ class FittedModel:
         """(S,) log-probabilities of what (possibly partial) targets say; -inf where they break the rules."""
         batch = self.features.encode(sequences, self.n_jobs)
         clamp = self.task.clamp(self.chain.space, targets, batch.offsets)
-        free = np.concatenate(self.map(lambda p: log_partition(self.chain.space, p), batch) or [np.empty(0)])
         parts = []
-        for lo, hi in self.chain.blocks(batch.ragged):
-            potentials = self.potentials(batch.window(lo, hi))
-            parts.append(self._clamped(potentials, clamp[batch.ragged.slice_of(lo, hi)]))
-        return np.concatenate(parts or [np.empty(0)]) - free
+        for lo, hi in self.blocks(batch):
+            space, potentials = self.scored(batch.window(lo, hi))
+            try:
+                free = log_partition(space, potentials)
+            except NoPathError as error:
+                raise NoPathError(error.sequence + lo, error.known) from None
+            parts.append(_clamped(space, potentials, clamp[batch.ragged.slice_of(lo, hi)]) - free)
+        return np.concatenate(parts or [np.empty(0)])
 
-    def _clamped(self, potentials: Potentials, clamp: Clamp) -> Float:
-        path = clamped_path(self.chain.space, clamp, potentials.offsets)
-        if path is not None:
-            return score_paths(self.chain.space, potentials, path)
-        return log_partition(self.chain.space, clamp.apply(potentials), strict=False)
+    def blocks(self, batch: Batch) -> list[tuple[int, int]]:
+        """Runs of sequences that go together: those that share a space, and fit into the cache."""
+        if self.chain.reach > 1:
+            return [(s, s + 1) for s in range(batch.n_sequences)]
+        return list(self.chain.blocks(batch.ragged))
 
-    def map(self, function: Callable[[Potentials], R], batch: Batch, given: Sequence[Any] | None = None) -> list[R]:
-        """Results of a function over the potentials of a batch, block by block; ``given`` fixes what is known."""
+    def map(
+        self, function: Callable[[StateSpace, Potentials], R], batch: Batch, given: Sequence[Any] | None = None
+    ) -> list[R]:
+        """Results of a function over the space and potentials of a batch, block by block.
+
+        ``given`` fixes what is known.
+        """
         clamp = None if given is None else self.task.clamp(self.chain.space, given, batch.offsets)
 
         def block(bounds: tuple[int, int]) -> R:
             lo, hi = bounds
             part = None if clamp is None else clamp[batch.ragged.slice_of(lo, hi)]
-            potentials = self.potentials(batch.window(lo, hi), part)
+            space, potentials = self.scored(batch.window(lo, hi), part)
             try:
-                return function(potentials)
+                return function(space, potentials)
             except NoPathError as error:
                 raise NoPathError(error.sequence + lo, error.known) from None
 
-        blocks = list(self.chain.blocks(batch.ragged))
+        blocks = self.blocks(batch)
         return list(ordered_map(block, blocks, min(self.n_jobs, max(len(blocks), 1))))
 
     def states(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Int32]:
-        """The best state path of each sequence; ``given`` fixes what is known."""
+        """The best state path of each sequence; ``given`` fixes what is known.
+
+        A state is one of the chain's space. Where sequences have spaces of their own, it is its row.
+        """
         batch = self.features.encode(sequences, self.n_jobs)
-        parts = self.map(lambda p: viterbi(self.chain.space, p).states, batch, given)
+        rows = self.chain.reach > 1
+
+        def best(space: StateSpace, potentials: Potentials) -> Int32:
+            states = viterbi(space, potentials).states
+            return space.row_of[states] if rows else states
+
+        parts = self.map(best, batch, given)
         return cut(np.concatenate(parts or [np.empty(0, np.int32)]), batch)
 
     def occupancies(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
         """Posterior probabilities of emission rows, one (length, R) array a sequence."""
         batch = self.features.encode(sequences, self.n_jobs)
-        parts = self.map(lambda p: marginals(self.chain.space, p).expected.node, batch, given)
+        parts = self.map(lambda space, p: marginals(space, p).expected.node, batch, given)
         return cut(np.concatenate(parts or [np.empty((0, self.chain.space.n_rows))]), batch)
+
+
+def _clamped(space: StateSpace, potentials: Potentials, clamp: Clamp) -> Float:
+    """(S,) the log of the sum over the paths that a clamp allows; -inf: there are none."""
+    path = clamped_path(space, clamp, potentials.offsets)
+    if path is not None:
+        return score_paths(space, potentials, path)
+    return log_partition(space, clamp.apply(potentials), strict=False)
 
 
 def cut(whole: Array, batch: Batch) -> list[Array]:

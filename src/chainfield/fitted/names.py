@@ -9,6 +9,7 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.scorers.shares import Place
+from chainfield.scorers.triples import Triples
 from chainfield.states import StateSpace
 from chainfield.states.naming import row_ranks, state_keys
 
@@ -75,9 +76,27 @@ def edge_scores(model: FittedModel) -> Float:
 
 
 def transition_weights(model: FittedModel) -> dict[tuple[Any, ...], float]:
-    """Scores of transitions by their labels or states."""
+    """Scores of transitions by their labels or states; where triples are looked up, those that have a weight too."""
     names = edge_names(model.chain.space, model.task.labels)
-    return dict(zip(names, edge_scores(model).tolist(), strict=True))
+    score = edge_scores(model).tolist()
+    found = dict(zip(names, score, strict=True))
+    for scorer in model.chain.transitions:
+        if isinstance(scorer, Triples):
+            found |= _triple_weights(model, scorer)
+    return found
+
+
+def _triple_weights(model: FittedModel, scorer: Triples) -> dict[tuple[Any, ...], float]:
+    """(before, from, to) of every triple, None: nothing before; the weight of the pair is a part of the score."""
+    space, rows, score = model.chain.space, row_names(model.chain.space, model.task.labels), edge_scores(model)
+    found: dict[tuple[Any, ...], float] = {}
+    triples = zip(scorer.pair.tolist(), scorer.third.tolist(), model.own(scorer)["weight"].tolist(), strict=True)
+    for pair, third, weight in triples:
+        starts = pair >= space.n_edges
+        middle = pair - space.n_edges if starts else int(space.dst[pair])
+        before = None if starts else rows[space.src[pair]]
+        found[before, rows[middle], rows[third]] = float(score[space.edge_of[middle, third]]) + weight
+    return found
 
 
 def boundary_weights(model: FittedModel) -> dict[str, dict[Any, float]]:

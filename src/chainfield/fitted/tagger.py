@@ -16,10 +16,12 @@ from chainfield.features.batch import Batch
 from chainfield.inference import best_label_paths, decoder_named, label_marginals
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials
+from chainfield.states import StateSpace
 from chainfield.tasks import Tagging
 
 from .model import FittedModel, cut
 from .path_finder import PathFinder, finder_of, found_labels
+from .pruning import best_labels
 
 PART = 128  # sequences that a thread takes at the least
 PARTS = 4  # how many times each thread comes back for more
@@ -54,16 +56,18 @@ class Tagger(FittedModel):
     def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> Int32:
         """(N,) the best labels by number."""
         decoder = decoder_named(self.decoder)
+        if self.decoder == "viterbi" and self.chain.pruner is not None:
+            return best_labels(self, batch, given)
         found = found_labels(self, batch, given) if self.decoder == "viterbi" else None
         if found is not None:
             return found
-        parts = self.map(lambda p: decoder(self.chain.space, p), batch, given)
+        parts = self.map(decoder, batch, given)
         return parts[0] if len(parts) == 1 else np.concatenate(parts or [np.empty(0, np.int32)])
 
     def marginals(self, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Float]:
         """Posterior probabilities of labels, one (length, L) array per sequence."""
         batch = self.features.encode(sequences, self.n_jobs)
-        parts = self.map(lambda p: label_marginals(self.chain.space, p), batch, given)
+        parts = self.map(label_marginals, batch, given)
         return cut(np.concatenate(parts or [np.empty((0, len(self.task.labels)))]), batch)
 
     def n_best(
@@ -77,9 +81,9 @@ class Tagger(FittedModel):
         if n < 1:
             raise ConfigError(f"n is {n}; at least one path must be asked for.")
 
-        def several(potentials: Potentials) -> list[list[tuple[list[Any], float]]]:
+        def several(space: StateSpace, potentials: Potentials) -> list[list[tuple[list[Any], float]]]:
             results = []
-            for found in best_label_paths(self.chain.space, potentials, n):
+            for found in best_label_paths(space, potentials, n):
                 bounds = np.arange(len(found.labels) + 1) * found.labels.shape[1]
                 labels = self.task.decode(found.labels.ravel(), bounds)
                 results.append(list(zip(labels, np.exp(found.log_probability).tolist(), strict=True)))

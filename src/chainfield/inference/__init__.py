@@ -3,6 +3,7 @@
 from .classes import class_log_probabilities, class_scores
 from .decoding import DECODERS, decoder_named, posterior_decode
 from .label_paths import LabelPaths, best_label_paths
+from .lattice import alive, lattice_paths, make_net
 from .nbest import NBest, n_best
 from .partition import Posterior, add_posteriors, add_rows, label_marginals, log_partition, marginals
 from .sampling import sample
@@ -18,6 +19,7 @@ __all__ = [
     "add_path",
     "add_posteriors",
     "add_rows",
+    "alive",
     "best_label_paths",
     "best_paths",
     "clamped_path",
@@ -25,7 +27,9 @@ __all__ = [
     "class_scores",
     "decoder_named",
     "label_marginals",
+    "lattice_paths",
     "log_partition",
+    "make_net",
     "marginals",
     "n_best",
     "posterior_decode",

@@ -60,8 +60,8 @@ def disagreements(tagger: Tagger, sequences: Sequence[Any], gold: Sequence[Seque
 
 
 def _of_one(tagger: Tagger, batch: Any, s: int, truth: list[Any]) -> list[Disagreement]:
-    space, labels = tagger.chain.space, tagger.task.labels
-    potentials = tagger.potentials(batch)
+    labels = tagger.task.labels
+    space, potentials = tagger.scored(batch)
     numbers = decoder_named(tagger.decoder)(space, potentials)
     guess = [labels[i] for i in numbers.tolist()]
     truth = [b if a is None else a for a, b in zip(truth, guess, strict=True)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -103,13 +103,13 @@ def explain(tagger: Tagger, sequence: Sequence[Any], against: Any = None, given:
     neighbours. A scorer that is no sum over features contributes as a whole.
     """
     batch = tagger.features.encode([sequence])
-    space, labels = tagger.chain.space, tagger.task.labels
-    clamp = None if given is None else tagger.task.clamp(space, [given], batch.offsets)
+    labels = tagger.task.labels
+    clamp = None if given is None else tagger.task.clamp(tagger.chain.space, [given], batch.offsets)
     rivals = _named_rivals(tagger, against, batch.n_positions)
     if not batch.n_positions:
         return Explanation(())
-    potentials = tagger.potentials(batch)
-    known = potentials if clamp is None else tagger.potentials(batch, clamp)
+    space, known = tagger.scored(batch, clamp)
+    potentials = known if clamp is None or tagger.chain.pruner is not None else tagger.potentials(batch)
     posterior = marginals(space, known).expected.node
     probability = add_rows(space, posterior)
     states = viterbi(space, known).states
@@ -120,7 +120,8 @@ def explain(tagger: Tagger, sequence: Sequence[Any], against: Any = None, given:
     rows = np.stack([_rows(space, routes, posterior, label) for label in (best, second)], axis=1)  # (N, 2)
     parts = _node_parts(tagger, batch, rows)
     path = [labels[k] for k in space.label_of[states]]
-    steps = _edge_parts(tagger, batch, _edges(routes, rows), path)
+    over = replace(tagger, chain=tagger.explicit(batch, clamp)[0])
+    steps = _edge_parts(over, batch, _edges(routes, rows), path)
     at = np.arange(batch.n_positions)
     if tagger.chain.normalised:
         _add_rest(parts, steps, routes, rows)

@@ -48,7 +48,7 @@ def unit_posteriors(model: FittedModel, sequences: Sequence[Any], given: Sequenc
     """(length, H) probabilities that units are on, a sequence; labels that are not given are summed over."""
     units, batch = units_of(model), model.features.encode(sequences, model.n_jobs)
     summed = replace(model, how="sum")
-    parts = summed.map(lambda p: marginals(model.chain.space, p).expected.node, batch, given)
+    parts = summed.map(lambda space, p: marginals(space, p).expected.node, batch, given)
     rows = np.concatenate(parts or [np.empty((0, model.chain.space.n_rows))])
     found = []
     for lo, hi in model.chain.blocks(batch.ragged):

@@ -12,7 +12,7 @@ from chainfield.objectives import OBJECTIVES
 from chainfield.settings import Configurable, choice, flag, given, number, whole
 from chainfield.trainers import TRAINERS
 
-from .kinds import Forbidden, Jobs, LabelWeights, Seed, Template
+from .kinds import Forbidden, Jobs, LabelWeights, Seed, Template, Threshold
 
 OBJECTIVE, TRAINING, FEATURES, RULES, PREDICTION, RUNNING = (
     "Objective",
@@ -155,6 +155,19 @@ class OrderSettings(Grouped):
     """How far a label sees."""
 
     order: int = choice(1, (1, 2), "How many labels back a label sees.")
+
+
+class PruningSettings(Grouped):
+    """What inference leaves out."""
+
+    prune: Any = given(
+        "auto",
+        "With many labels, inference goes over the labels that a fast model of single positions finds plausible: those "
+        "with at least this probability. auto: 0.001 from 142 labels on (28 in second order), else none are left out; "
+        "None: all labels, exactly. May be raised after fit, not lowered.",
+        Threshold(),
+        optional=True,
+    )
 
 
 LabelStates = int | Mapping[Any, int]

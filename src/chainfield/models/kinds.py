@@ -12,7 +12,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.errors import ConfigError
-from chainfield.settings import Kind, Whole, is_whole
+from chainfield.settings import Kind, Number, Whole, is_whole
 
 from .inputs import as_template, shown
 
@@ -105,6 +105,29 @@ class LabelWeights(Kind):
             return json.loads(text)
         except ValueError:
             raise ConfigError(f'--class-weight {text}: give "balanced" or a JSON object.') from None
+
+
+@final
+@dataclass(frozen=True)
+class Threshold(Kind):
+    """A probability below which labels are left out."""
+
+    metavar: ClassVar[str] = "X"
+    noun: ClassVar[str] = 'float or "auto"'
+    expected: ClassVar[str] = 'a probability from 0 to 0.5 is expected, or "auto"'
+
+    def fits(self, value: Any) -> bool:
+        """Up to a half: more would leave one label."""
+        return (isinstance(value, str) and value == "auto") or Number(most=0.5).fits(value)
+
+    def parse(self, text: Any) -> Any:
+        """A number, "auto", or "none"."""
+        if text in ("auto", "none"):
+            return None if text == "none" else text
+        try:
+            return float(text)
+        except ValueError:
+            raise ConfigError(f'--prune {text}: give a probability, "auto", or "none".') from None
 
 
 @final

@@ -129,4 +129,6 @@ def print_progress(progress: Progress) -> None:
         parts.append(f"gradient {progress.gradient_norm:.3g}")
     if progress.dev_score is not None:
         parts.append(f"dev {progress.dev_score:.4f}")
+    if "lost" in progress.notes:
+        parts.append(f"pruned to {progress.notes['width']:.1f} labels, {100 * progress.notes['lost']:.2f} % lost")
     print("  ".join([*parts, f"{progress.seconds:.1f} s"]))

@@ -15,11 +15,12 @@ from chainfield.features.batch import Batch
 from chainfield.inference import Paths, clamped_path, marginals
 from chainfield.objectives import Objective, Targets
 from chainfield.parallel import ordered_map
-from chainfield.potentials import Potentials
+from chainfield.potentials import Lattice, Potentials
 from chainfield.scorers import Chain
 
 from .fast_pass import FastPass
 from .kernel_view import RAN_AWAY
+from .lattice_pass import LatticePass, lattice_pass_of
 from .linear_pass import linear_pass_of
 from .one_by_one import one_by_one
 from .pieces import Term
@@ -51,6 +52,7 @@ class Problem(SummedProblem):
     offset: Float | None = None  # (R,) added to the node scores in training only: a shift of the label prior
     n_jobs: int = field(default=1)
     project: Callable[[Float], None] | None = None
+    lattice: Lattice | None = None  # the rows that paths may use; those that are right must be among them
 
     def __post_init__(self) -> None:
         self._check()
@@ -67,7 +69,16 @@ class Problem(SummedProblem):
 
     def arrays(self) -> Iterator[Array]:
         """Offsets, targets and features."""
-        return data_arrays(self.batch, self.targets, self.offset)
+        yield from data_arrays(self.batch, self.targets, self.offset)
+        if self.lattice is not None:
+            yield from (self.lattice.first, self.lattice.rows)
+
+    @property
+    def notes(self) -> dict[str, float]:
+        """What pruning leaves: rows per position, and the share of right ones that would have been lost."""
+        if self.lattice is None or self.chain.pruner is None:
+            return {}
+        return {"width": self.lattice.width, "lost": self.chain.pruner.lost}
 
     @cached_property
     def convex(self) -> bool:
@@ -97,6 +108,8 @@ class Problem(SummedProblem):
     @cached_property
     def fast(self) -> FastPass | None:
         """The whole problem in one kernel, where there is one for its chain."""
+        if self.lattice is not None:
+            return lattice_pass_of(self)
         return next((found for of in FAST_PASSES if (found := of(self)) is not None), None)
 
     def add(self, theta: Float, into: Float, *, variances: bool = False) -> float:
@@ -126,23 +139,27 @@ class Problem(SummedProblem):
         diagonal = np.zeros(self.n_parameters)
         params, into = self.chain.views(theta), self.chain.views(diagonal)
         for lo, hi in self.chain.blocks(self.batch.ragged, *bounds):
-            batch, targets = self._part(slice(lo, hi))
+            batch, targets, lattice = self._part(slice(lo, hi))
             potentials, pullback = self.chain.potentials(params, batch, "sum")
-            p = marginals(self.chain.space, self._shifted(potentials)).expected
+            p = marginals(self.chain.space, self._shifted(potentials, lattice)).expected
             weight = batch.ragged.spread(targets.weight)[:, None]
             # Expected counts of edges are sums over positions: half of them is about what their variances sum to.
             pullback(Potentials(weight * p.node * (1.0 - p.node), 0.5 * p.edge, potentials.offsets), into, 1.0)
         return 0.0, diagonal
 
-    def _shifted(self, potentials: Potentials) -> Potentials:
-        return potentials if self.offset is None else replace(potentials, node=potentials.node + self.offset)
+    def _shifted(self, potentials: Potentials, lattice: Lattice | None) -> Potentials:
+        """With the shift of training, over the rows that paths may use."""
+        found = potentials if self.offset is None else replace(potentials, node=potentials.node + self.offset)
+        return found if lattice is None else lattice.apply(found)
 
     def differentiate(self, theta: Float, sequences: slice | Int) -> tuple[float, Potentials, Pullback]:
         """Loss of some sequences, its gradient in score space, and the way back through the scorers."""
-        batch, targets = self._part(sequences)
+        if isinstance(self.fast, LatticePass):
+            return self.fast.differentiate(theta, sequences)
+        batch, targets, lattice = self._part(sequences)
         potentials, pullback = self.chain.potentials(self.chain.views(theta), batch, self.objective.how)
         try:
-            value, d = self.objective(self.chain.space, self._shifted(potentials), targets)
+            value, d = self.objective(self.chain.space, self._shifted(potentials, lattice), targets)
         except NoPathError as error:
             numbers = np.arange(self.n_sequences)[sequences]
             raise NoPathError(int(numbers[error.sequence]), error.known) from None
@@ -157,15 +174,17 @@ class Problem(SummedProblem):
 
     def scores(self, theta: Float, sequences: slice | Int) -> Potentials:
         """Those of the chain, without the shift of training."""
-        batch, _ = self._part(sequences)
+        batch, _, _ = self._part(sequences)
         return self.chain.potentials(self.chain.views(theta), batch, self.objective.how)[0]
 
     def kept_shapes(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """(N, R); (S, E), or (N, E) where positions have edges of their own."""
+        """(N, R); (S, E), or (N, E) where positions have edges of their own. Over a lattice there are none to keep."""
+        if self.lattice is not None:
+            self._refuse("gradients of sequences to keep where rows are pruned")
         space, n = self.chain.space, self.n_positions
         return (n, space.n_rows), (n if self.chain.per_position else self.n_sequences, space.n_edges)
 
-    def _part(self, sequences: slice | Int) -> tuple[Batch, Targets]:
+    def _part(self, sequences: slice | Int) -> tuple[Batch, Targets, Lattice | None]:
         t, path = self.targets, self.path
         if isinstance(sequences, slice):
             lo, hi = sequences.start, sequences.stop
@@ -175,7 +194,8 @@ class Problem(SummedProblem):
             positions, batch = self.batch.positions(sequences), self.batch.take(sequences)
         if path is not None:
             path = Paths(path.states[positions], path.edges[positions], path.score)
-        return batch, Targets(t.clamp[positions], t.weight[sequences], t.cost, path)
+        lattice = None if self.lattice is None else self.lattice[positions]
+        return batch, Targets(t.clamp[positions], t.weight[sequences], t.cost, path), lattice
 
 
 def data_arrays(batch: Batch, targets: Targets, shift: Float | None = None) -> Iterator[Array]:

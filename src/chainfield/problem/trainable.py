@@ -102,6 +102,11 @@ class Trainable(ABC):
         """The loss of a model that knows nothing; infinite where it cannot be told."""
         return np.inf
 
+    @property
+    def notes(self) -> dict[str, float]:
+        """What every record of training tells besides."""
+        return {}
+
     # ---- parameters ----------------------------------------------------------------------------------------------
 
     @property

@@ -8,9 +8,11 @@ from .low_rank import LowRankTransition, low_rank
 from .model_files import SCORERS, register
 from .origin import Origin
 from .pairs import Pairs, all_pairs, arrange, seen_pairs
+from .pruner import Pruner
 from .scorer import Params, Pullback, Scorer
 from .shares import Share, Weight
 from .transition import Transition, compact_ties
+from .triples import Triples
 
 __all__ = [
     "SCORERS",
@@ -23,11 +25,13 @@ __all__ = [
     "Origin",
     "Pairs",
     "Params",
+    "Pruner",
     "Pullback",
     "Scorer",
     "Share",
     "SparseLinear",
     "Transition",
+    "Triples",
     "Weight",
     "all_pairs",
     "arrange",

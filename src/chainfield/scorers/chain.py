@@ -17,6 +17,7 @@ from chainfield.potentials import How, Potentials
 from chainfield.potentials.normalising import normalise
 from chainfield.states import StateSpace
 
+from .pruner import Pruner
 from .relative import Relative, RelativePullback
 from .scorer import Scorer
 
@@ -42,6 +43,8 @@ class Chain:
     normalised: bool = False
     #: How parameters are stored: "float64", or "float32" for models that are large.
     dtype: str = "float64"
+    #: What leaves out implausible rows in prediction; None: inference goes over all of them.
+    pruner: Pruner | None = None
 
     def __post_init__(self) -> None:
         names = [scorer.name for scorer in self.scorers]
@@ -136,6 +139,11 @@ class Chain:
         if all(value == 1.0 for value in values):
             return None
         return np.repeat(values, [prod(shape) for shape in self.shapes.values()])
+
+    @cached_property
+    def reach(self) -> int:
+        """How many rows back scores look, beyond what the space says."""
+        return max([1, *(scorer.reach for scorer in self.transitions)])
 
     @cached_property
     def per_position(self) -> bool:

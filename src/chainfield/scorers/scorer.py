@@ -46,6 +46,8 @@ class Scorer(ABC):
     name: str
     #: For transitions: whether every position needs its own edge scores. If not, they depend on the parameters alone.
     per_position: bool = False
+    #: For transitions: how many rows back a score looks. Where it is 2, the space is that of pairs all the same.
+    reach: int = 1
     #: Whether scores are linear in the parameters: some trainers need that.
     linear: bool = False
     #: Which scores it adds to: those of nodes or those of edges. Model files hold scorers that say so.

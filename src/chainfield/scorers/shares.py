@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-#: Where a weight acts: at every position, at the first, at the last, or between two.
-Place = Literal["position", "start", "end", "transition"]
+#: Where a weight acts: at every position, at the first, at the last, between two, or along three.
+Place = Literal["position", "start", "end", "transition", "triple"]
 
 
 class Weight(NamedTuple):

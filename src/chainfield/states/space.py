@@ -27,6 +27,13 @@ def _frozen(values: ArrayLike, dtype: Any) -> Array:
     return array
 
 
+def _gapless(numbers: Int32) -> bool:
+    """Whether all numbers from 0 to the largest occur, and no others."""
+    if len(numbers) == 0:
+        return True
+    return bool(numbers.min() >= 0 and numbers.max() < len(numbers) and np.bincount(numbers).all())
+
+
 @dataclass(frozen=True, eq=False)
 class StateSpace:
     """States of a chain and the edges between them. K states, L labels, R emission rows, E edges.
@@ -69,9 +76,9 @@ class StateSpace:
         ):
             if len(values) and (values.min() < 0 or values.max() >= limit):
                 raise ConfigError(f"{name} has an entry outside 0 … {limit - 1}.")
-        if sorted(set(self.row_of.tolist())) != list(range(int(self.row_of.max()) + 1)):
+        if not _gapless(self.row_of):
             raise ConfigError("Emission rows must be numbered 0, 1, 2 … without gaps.")
-        if len(self.edge_row) and sorted(set(self.edge_row.tolist())) != list(range(int(self.edge_row.max()) + 1)):
+        if not _gapless(self.edge_row):
             raise ConfigError("Edge rows must be numbered 0, 1, 2 … without gaps.")
         code = self.src.astype(np.int64) * k + self.dst
         if np.any(np.diff(code) <= 0):
@@ -110,6 +117,13 @@ class StateSpace:
     def one_path(self) -> bool:
         """Whether a label sequence never has more than one state path: one row per label, one path per row sequence."""
         return self.n_rows == len(np.unique(self.label_of_row)) and self.steps is not None
+
+    @cached_property
+    def edge_of(self) -> Int32:
+        """(K, K) the edge from state to state, -1: there is none."""
+        found = np.full((self.n_states, self.n_states), -1, np.int32)
+        found[self.src, self.dst] = np.arange(self.n_edges)
+        return found
 
     @cached_property
     def dense(self) -> bool:

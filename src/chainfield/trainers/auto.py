@@ -60,7 +60,7 @@ class Auto(Trainer[AutoState]):
         state = AutoState(theta.copy())
         if not (problem.linear and problem.stepwise) or problem.n_positions < self.small or self.passes == 0:
             self._settle(problem, state)
-        elif problem.l2 > 0 and problem.l1 == 0 and kept_bytes(problem) <= MOST_BYTES and not theta.any():
+        elif problem.l2 > 0 and problem.l1 == 0 and not theta.any() and kept_bytes(problem) <= MOST_BYTES:
             state.node, state.edge = (np.zeros(shape, np.float32) for shape in problem.kept_shapes())
             state.share = safe_share(problem, theta, self.seed)
         else:

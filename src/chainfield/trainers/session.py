@@ -187,7 +187,7 @@ def _iterations(
             record.gradient_norm,
             score,
             session.seconds,
-            record.notes,
+            problem.notes | record.notes,
         )
         session.history.append(progress.to_dict())
         yield progress

@@ -97,16 +97,16 @@ def _probabilities(tagger: Tagger, batch: Batch, table: SpanTable, labels: Int32
     starts, ends, clamp = table.exactly(labels, first, last, ragged, tagger.chain.space)
     at = Ragged.of(ends - starts).offsets
     found = np.empty(len(first))
-    for lo, hi in tagger.chain.blocks(ragged):
+    for lo, hi in tagger.blocks(batch):
         window = ragged.slice_of(lo, hi)
         own = slice(*np.searchsorted(first, [window.start, window.stop]).tolist())
         if own.start == own.stop:
             continue
         try:
-            potentials = tagger.potentials(batch.window(lo, hi))
+            space, potentials = tagger.scored(batch.window(lo, hi))
             within = clamp[slice(int(at[own.start]), int(at[own.stop]))]
             moved = starts[own] - window.start, ends[own] - window.start
-            found[own] = stretch_probabilities(tagger.chain.space, potentials, *moved, within)
+            found[own] = stretch_probabilities(space, potentials, *moved, within)
         except NoPathError as error:
             raise NoPathError(error.sequence + lo, error.known) from None
     return found

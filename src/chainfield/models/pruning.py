@@ -1,0 +1,151 @@
+"""Pruned training: a model of single positions leaves a few rows at each, and the chain is trained on those.
+
+1. A softmax over rows, without transitions, is trained by two passes of AdaGrad (:func:`train_pruner`).
+2. Rows whose probability reaches the threshold stay; the right one always does.
+3. The chain starts from the softmax's weights: a pruner that has seen the training data leaves less there than
+   elsewhere, and a chain that starts from zero would learn too little from what is left.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from chainfield.arrays import Float
+from chainfield.errors import ConfigError
+from chainfield.fitted.pruning import plausible
+from chainfield.kernels.train.zero_order import zero_order_pass
+from chainfield.objectives import Contrast, Objective
+from chainfield.problem import Problem
+from chainfield.scorers import Chain, Pruner, SparseLinear
+from chainfield.scorers.pruner import sparse_scorer
+from chainfield.scorers.triples import Triples, known_codes
+from chainfield.states import StateSpace
+from chainfield.trainers.trainer import orders
+
+from .compose import Material
+
+THRESHOLD = 1e-3  # what "auto" leaves out: 3 or 4 of 472 labels stay, and 0.3 % of right ones are lost
+EDGES = 20_000  # that many are worth it: 142 labels in first order, 28 in second
+PASSES = 2
+RATE = 0.5  # of AdaGrad, falling to 0; where old weights are continued, a fifth of it
+L2 = 0.05
+
+
+def prunes(model: Any, objective: Objective, material: Material, space: StateSpace) -> bool:
+    """Whether a model is to be pruned: as its settings say, or by the number of edges that inference would go over.
+
+    A training that goes on from an older model goes its way, unless the settings say otherwise.
+    """
+    if model.prune is None:
+        return False
+    why = _obstacle(objective, material, space)
+    if isinstance(model.prune, numbers.Real):
+        if why:
+            raise ConfigError(f"prune={float(model.prune):g} is not possible here: {why}. Leave prune at its default.")
+        return True
+    if why:
+        return False
+    if material.previous is not None and len(material.previous.task.labels) == len(material.labels):
+        return material.previous.chain.pruner is not None
+    return len(material.labels) ** (model.order + 1) >= EDGES
+
+
+def _obstacle(objective: Objective, material: Material, space: StateSpace) -> str:
+    """What speaks against pruning; empty: nothing."""
+    if not isinstance(objective, Contrast):
+        return "the objective does not compare whole paths"
+    if material.pairs is None or material.batch.dense is not None:
+        return "it needs sparse features (text, dicts, strings), not columns of numbers"
+    if material.batch.edges is not None:
+        return "features of transitions need all labels of the position before"
+    if space.n_states != space.n_rows:
+        return "labels have several states"
+    return ""
+
+
+def triples(material: Material, space: StateSpace) -> Triples:
+    """A weight for every triple of labels in the training data, and for those of an older model."""
+    rows = material.clamp.single_row[material.clamp.index]
+    code = known_codes(rows, material.batch.offsets, space)
+    scorer = Triples(code, space.n_edges, space.n_rows)
+    if material.previous is not None:
+        scorer = replace(scorer, code=np.union1d(code, _old_codes(material, space)))
+    return scorer
+
+
+def _old_codes(material: Material, space: StateSpace) -> Any:
+    """The triples of an older model, by the numbers that rows and edges have now."""
+    assert material.previous is not None
+    old = next((s for s in material.previous.chain.transitions if isinstance(s, Triples)), None)
+    if old is None:
+        return np.empty(0, np.int64)
+    origin = material.origin(space)
+    edges, rows = (_inverse(part, size) for part, size in ((origin.edges, old.n_edges), (origin.rows, old.n_rows)))
+    pair = np.concatenate([edges, np.where(rows >= 0, space.n_edges + rows, -1)])[old.pair]
+    third = rows[old.third]
+    there = (pair >= 0) & (third >= 0)
+    return np.sort(pair[there] * space.n_rows + third[there])
+
+
+def _inverse(origin: Any, size: int) -> Any:
+    """Where the old ones are now, -1: nowhere."""
+    now = np.full(size, -1, np.int64)
+    now[origin[origin >= 0]] = np.flatnonzero(origin >= 0)
+    return now
+
+
+def pruned(problem: Problem, material: Material, theta: Float, threshold: float, seed: int) -> tuple[Problem, Float]:
+    """The problem over the rows that a pruner leaves, and θ with the pruner's weights where it would start from 0."""
+    chain = problem.chain
+    scorer = sparse_scorer(chain.scorers)
+    pruner = train_pruner(problem, material, threshold, seed)
+    chain = replace(chain, pruner=pruner)
+    lattice = plausible(chain, problem.batch, problem.targets.clamp, keep_known=True)
+    chain = replace(chain, pruner=replace(pruner, width=lattice.width))
+    start = theta.copy()
+    if material.previous is None:
+        chain.views(start)[f"{scorer.name}.weight"][...] = pruner.weight
+    return replace(problem, chain=chain, lattice=lattice), start
+
+
+def train_pruner(problem: Problem, material: Material, threshold: float, seed: int) -> Pruner:
+    """The softmax over rows, by AdaGrad on the positions whose labels are known."""
+    scorer, batch, clamp = sparse_scorer(problem.chain.scorers), problem.batch, problem.targets.clamp
+    sparse, pairs = batch.sparse, scorer.pairs
+    assert sparse is not None
+    weight, old = np.zeros(pairs.n_pairs), _old_weights(material, scorer, problem.chain)
+    if old is not None:
+        weight = old
+    squares = np.ones(pairs.n_pairs)  # a start of 1, not 0: first steps must not be bold (1 to 2 points)
+    seen = np.maximum(np.bincount(sparse.indices[sparse.indices >= 0], minlength=pairs.n_features), 1)
+    known = ~clamp.table.all(axis=1)
+    counted = np.flatnonzero(problem.targets.weight > 0)
+    rate, lost = RATE if old is None else RATE / 5, 0.0
+    for number in range(PASSES):
+        order = batch.positions(counted[orders(seed, number, len(counted))])
+        rates = rate * (1 - (number + (np.arange(len(order)) + 0.5) / max(len(order), 1)) / PASSES)
+        half = len(order) // 2
+        for part in (slice(0, half), slice(half, None)):
+            _, n, n_lost = zero_order_pass(
+                sparse.indptr, sparse.indices, sparse.weights(), pairs.first, pairs.row, pairs.n_full, pairs.n_single,
+                pairs.mask, clamp.index, clamp.table, known, order[part], rates[part], 2 * L2 / seen, threshold,
+                weight, squares,
+            )  # fmt: skip
+            if number == 0 and n:
+                lost = n_lost / n  # of positions never seen before, in the end those of the second half
+    return Pruner(weight.astype(np.float32).astype(np.float64), threshold, threshold, lost=lost)
+
+
+def _old_weights(material: Material, scorer: SparseLinear, chain: Chain) -> Float | None:
+    """The weights of an older model's pruner, by the numbers that pairs have now."""
+    previous = material.previous
+    if previous is None or previous.chain.pruner is None:
+        return None
+    ours = {"weight": np.zeros(scorer.pairs.n_pairs)}
+    old = sparse_scorer(previous.chain.scorers)
+    scorer.carry(old, material.origin(chain.space), {"weight": previous.chain.pruner.weight}, ours)
+    return ours["weight"]
