@@ -24,7 +24,7 @@ from chainfield.models.hmm.ebw import EBW
 from chainfield.models.hmm.em import EM
 from chainfield.models.neural.state import NeuralState
 from chainfield.schema import Part, Tensor
-from chainfield.scorers import SCORERS
+from chainfield.scorers import SCORERS, Pruner
 from chainfield.settings import Choice, Configurable, Setting
 from chainfield.text.tagging import text_tagger
 from chainfield.trainers import LBFGS, SDCA, SGD, Adam, Auto, RProp
@@ -89,6 +89,7 @@ def part_named(name: str) -> tuple[str, Part]:
         "parameters": ("", model.PARAMETERS),
         "text": ("", text_tagger.SCHEMA),
         "chain": ("", parts.CHAIN),
+        "pruner": ("pruner.", Pruner.schema),
         "counted-space": ("space.", parts.COUNTED_SPACE),
         "space": ("space.", parts.SPACE),
         "session": ("", SESSION),

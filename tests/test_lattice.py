@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainfield.errors import ConfigError
-from chainfield.inference import alive, joint_probabilities, lattice_paths, log_partition, make_net, marginals, viterbi
+from chainfield.inference import alive, lattice_paths, log_partition, make_net
 from chainfield.objectives import Targets, objective_named
 from chainfield.potentials import Lattice, Potentials, clamp_labels, lattice_of
 from chainfield.problem import Problem, Steps
@@ -212,39 +212,3 @@ def test_second_order_refuses_what_has_no_recursion_for_it() -> None:
         problem.scores(np.zeros(problem.n_parameters), slice(0, 1))
     with pytest.raises(ConfigError, match="gradients of sequences to keep where rows are pruned; use another trainer"):
         problem.kept_shapes()
-
-
-# ---- stretches of labels -----------------------------------------------------------------------------------------
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.booleans(), st.booleans())
-def test_stretches_by_enumeration(seed: int, pairs: bool, own_edges: bool) -> None:
-    rng = np.random.default_rng(seed)
-    space = restrict(one_per_label(3), bio_rules())
-    space = second_order(space) if pairs else space
-    n = 4
-    node = rng.normal(scale=30.0 if seed % 3 == 0 else 1.0, size=(n, space.n_rows))
-    potentials = Potentials(node, rng.normal(size=(n if own_edges else 1, space.n_edges)), np.array([0, n]))
-    labels = space.label_of[viterbi(space, potentials).states].copy()
-    labels[rng.integers(n)] = rng.integers(3)  # perhaps against the rules
-    bounds = [(a, b) for a in range(n) for b in range(a + 1, n + 1)]
-    first, last = np.array(bounds).T
-    found = joint_probabilities(space, potentials, labels, first, last)
-    paths = enumeration.paths(space, potentials, 0)
-    total = enumeration.log_sum([path.score for path in paths])
-    for (a, b), value in zip(bounds, found.tolist(), strict=True):
-        own = [p.score for p in paths if space.label_of[list(p.states[a:b])].tolist() == labels[a:b].tolist()]
-        expected = enumeration.log_sum(own) - total if own else -np.inf
-        assert value == pytest.approx(expected, rel=1e-9, abs=1e-9)
-
-
-def test_single_positions_are_marginals_in_long_sequences() -> None:
-    """Ten thousand positions: nothing drifts away."""
-    rng = np.random.default_rng(0)
-    space = one_per_label(3)
-    potentials = Potentials(rng.normal(size=(10_000, 3)), rng.normal(size=(1, 9)), np.array([0, 10_000]))
-    labels = viterbi(space, potentials).states
-    at = np.arange(10_000)
-    found = np.exp(joint_probabilities(space, potentials, labels, at, at + 1))
-    np.testing.assert_allclose(found, marginals(space, potentials).expected.node[at, labels], rtol=1e-8)

@@ -21,6 +21,8 @@ from .kinds import seed_of
 from .pruning import THRESHOLD, pruned, prunes, triples
 from .trainers import named_trainer
 
+MANY_POSITIONS = 50_000
+
 
 class LinearTagger(ChainTagger, OrderSettings, TransitionSettings):
     """Base of the taggers with one state per label, linear emissions and dense transitions."""
@@ -59,13 +61,15 @@ class LinearCRF(LinearTagger, PruningSettings):
         return pruned(problem, material, theta, threshold, seed_of(self.random_state))
 
     def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
-        """Over a lattice, averaged stochastic steps from the pruner's weights are as good as the optimum, and faster.
+        """Much data over a lattice: averaged stochastic steps from the pruner's weights do as well as the optimum.
 
-        On 5,000 sentences of the Brown corpus, six passes give 94.5 % in a third of the time of the optimum's 94.5 %.
+        On 5,000 sentences of the Brown corpus, six passes give 94.7 % in a third of the time of the optimum's 94.5 %.
+        On 400 sentences they would stop four points below it.
         """
-        if problem.lattice is None or partial or self.trainer != "auto" or not problem.objective.smooth:
+        enough = problem.lattice is not None and problem.n_positions >= MANY_POSITIONS
+        if not enough or partial or self.trainer != "auto" or not problem.objective.smooth:
             return super()._trainer(problem, theta, partial)
-        return named_trainer(self, "averaged", problem.objective, partial, max_iter=6, average_from=3)
+        return named_trainer(self, "averaged", problem.objective, partial, max_iter=6, average_from=3, rate=0.2)
 
     def _prediction_settings(self) -> dict[str, Any]:
         found = super()._prediction_settings()

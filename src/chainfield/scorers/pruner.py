@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from chainfield.arrays import Arrays, Bool, Float
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
+from chainfield.schema import Part, Tensor, demand, number
 
 from .linear import SparseLinear
-from .model_files import demand
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +29,16 @@ class Pruner:
     ``lost``: the share of positions whose label it would have left out, measured in training on positions that it had
     not learned from yet; ``width``: how many rows it left there.
     """
+
+    schema: ClassVar[Part] = Part(
+        (
+            number("threshold", "labels with at least this probability stay", most=1.0),
+            number("trained", "the threshold of training, not larger than that", most=1.0),
+            number("lost", "the share of right labels that were lost, as measured in training", most=1.0),
+            number("width", "how many labels a position had in training"),
+        ),
+        (Tensor("weight", ("F32",), ("pairs",), "as the weights of `SparseLinear`"),),
+    )
 
     weight: Float  # (P,) exact in single precision
     threshold: float
@@ -58,21 +68,19 @@ class Pruner:
 
     def to_parts(self) -> tuple[dict[str, Any], Arrays]:
         """For a model file."""
-        names = ("threshold", "trained", "lost", "width")
-        return {name: getattr(self, name) for name in names}, {"weight": self.weight.astype(np.float32)}
+        return {value.name: getattr(self, value.name) for value in self.schema.values}, {"weight": self.weight.astype(np.float32)}
 
     @classmethod
     def from_parts(cls, config: dict[str, Any], arrays: Arrays) -> Pruner:
         """The inverse of :meth:`to_parts`."""
-        values = {name: float(config[name]) for name in ("threshold", "trained", "lost", "width")}
-        demand(arrays["weight"].dtype == np.float32 and arrays["weight"].ndim == 1, "the pruner's weights")
+        cls.schema.check(config, arrays, {}, "pruner.")
+        values = {value.name: float(config[value.name]) for value in cls.schema.values}
         return cls(arrays["weight"].astype(np.float64), **values)
 
     def check(self, scorers: Sequence[Scorer]) -> None:
         """Refuse one from a file that does not fit the chain."""
         demand(self.weight.shape == (sparse_scorer(scorers).pairs.n_pairs,), "the number of the pruner's weights")
-        demand(bool(np.isfinite(self.weight).all()), "a weight of the pruner")
-        demand(0.0 <= self.trained <= self.threshold <= 1.0, "the threshold of the pruner")
+        demand(self.trained <= self.threshold, "the threshold of the pruner")
 
 
 def sparse_scorer(scorers: Sequence[Scorer]) -> SparseLinear:

@@ -18,14 +18,15 @@ from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
+from chainfield.schema import NAME, Part, Tensor, demand, whole
 
-from .model_files import demand, register
+from .model_files import register
 from .origin import Origin
 from .scorer import Params, Pullback, Scorer
 from .shares import Place, Weight
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.states import StateSpace
 
 
@@ -41,9 +42,19 @@ class Triples(Scorer):
     name: str = field(default="transition2", kw_only=True)
     linear: bool = field(default=True, init=False)
     reach: int = field(default=2, init=False)
+    group = "transitions"
+    schema = Part(
+        (NAME, whole("n_edges", "edges", "E"), whole("n_rows", "rows", "R")),
+        (
+            Tensor(
+                "code", ("I64",), ("triples",), "(edge a → b) · R + c for rows a, b, c that have a weight; E + b in "
+                "place of the edge: b is the first row of a sequence", least=0, ascending=True,
+            ),
+        ),
+    )  # fmt: skip
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """weight (T,)."""
+        """weight (triples,); only with a pruner."""
         return {"weight": (len(self.code),)}
 
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
@@ -98,9 +109,7 @@ class Triples(Scorer):
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """Triples of a first-order space, in order."""
         demand(space.n_states == space.n_rows == self.n_rows and space.n_edges == self.n_edges, "the size of triples")
-        good = self.code.dtype == np.int64 and self.code.ndim == 1 and bool((np.diff(self.code) > 0).all())
-        most = (self.n_edges + self.n_rows) * self.n_rows
-        demand(good and self.code.min(initial=0) >= 0 and self.code.max(initial=-1) < most, "the list of triples")
+        demand(self.code.max(initial=-1) < (self.n_edges + self.n_rows) * self.n_rows, "the list of triples")
 
 
 def known_codes(rows: Int32, offsets: Int, space: StateSpace) -> Int:

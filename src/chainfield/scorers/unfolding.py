@@ -23,7 +23,7 @@ from .transition import Transition
 from .triples import Triples
 
 if TYPE_CHECKING:
-    from chainfield.features.map import FeatureMap
+    from chainfield.features.feature_map import FeatureMap
 
 
 @final
