@@ -50,8 +50,8 @@ class Pruner:
         """The same with another threshold; a smaller one than in training is refused."""
         if threshold < self.trained:
             raise ConfigError(
-                f"prune is {threshold:g}, but the model was trained with {self.trained:g}; a smaller threshold lets in "
-                "labels that it never learned to compare. Give a larger one, or fit again."
+                f"prune is {threshold:g}, but the model was trained with {self.trained:g}; give at least that, or fit "
+                "again."
             )
         return replace(self, threshold=threshold)
 
