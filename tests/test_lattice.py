@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainfield.errors import ConfigError
+from chainfield.fitted.scoring import Scoring
 from chainfield.inference import alive, lattice_paths, log_partition, make_net
 from chainfield.objectives import Targets, objective_named
 from chainfield.potentials import Lattice, Potentials, clamp_labels, lattice_of
@@ -145,7 +146,7 @@ def test_best_paths_and_sums_by_enumeration(seed: int, name: str, order: int) ->
     assert lattice is not None
     triples = next((s for s in chain.transitions if isinstance(s, Triples)), None)
     net = make_net(chain.space) if triples is None else make_net(chain.space, triples.after, triples.third)
-    node = chain.nodes(chain.views(theta), batch, "sum")
+    node = Scoring(chain, chain.views(theta), "sum").nodes(batch)
     edge = chain.views(theta)["transition.weight"][None, :]
     weights = None if triples is None else chain.views(theta)["transition2.weight"]
     rows, score = lattice_paths(net, lattice, Potentials(node, edge, batch.offsets), weights)

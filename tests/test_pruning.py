@@ -300,7 +300,9 @@ def test_hostile_files(second: LinearCRF, tmp_path: Path) -> None:
     refused("trained is nan", {"pruner": {**pruner, "trained": float("nan")}})
     refused("lost is missing", {"pruner": {k: v for k, v in pruner.items() if k != "lost"}})
     refused("the number of the pruner's weights", {}, **{"pruner.weight": arrays["pruner.weight"][:-1]})
-    refused("pruner.weight has a number that is not", {}, **{"pruner.weight": arrays["pruner.weight"] * np.float32(np.nan)})
+    refused(
+        "pruner.weight has a number that is not", {}, **{"pruner.weight": arrays["pruner.weight"] * np.float32(np.nan)}
+    )
     refused("pruner.weight has the type", {}, **{"pruner.weight": arrays["pruner.weight"].astype(np.float64)})
     refused("code is not in order", {}, **{"scorer.transition2.code": code[::-1].copy()})
     refused("the list of triples", {}, **{"scorer.transition2.code": code + 10**9})

@@ -53,7 +53,7 @@ def best_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None = 
         lo, hi = bounds
         window = batch.window(lo, hi)
         lattice = _block(chain, window, _part(clamp, batch, lo, hi), False)
-        node = chain.nodes(model.params, window, model.how)
+        node = model.scoring.nodes(window)
         rows, score = lattice_paths(net, lattice, Potentials(node, edge, window.offsets), triples)
         lost = np.flatnonzero(score == -np.inf)
         if len(lost):

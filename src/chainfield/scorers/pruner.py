@@ -68,7 +68,9 @@ class Pruner:
 
     def to_parts(self) -> tuple[dict[str, Any], Arrays]:
         """For a model file."""
-        return {value.name: getattr(self, value.name) for value in self.schema.values}, {"weight": self.weight.astype(np.float32)}
+        return {value.name: getattr(self, value.name) for value in self.schema.values}, {
+            "weight": self.weight.astype(np.float32)
+        }
 
     @classmethod
     def from_parts(cls, config: dict[str, Any], arrays: Arrays) -> Pruner:
