@@ -21,12 +21,14 @@ M = TypeVar("M", bound=FittedModel)
 def compacted(model: M) -> M:
     """The same model, smaller: it predicts the same numbers, bit by bit.
 
-    A model stays as it is if a scorer reads features in another way than by weights of pairs, or does not say.
+    A model stays as it is if a scorer reads features in another way than by weights of pairs, or does not say; or if it
+    has a pruner, whose weights for the same pairs are not 0.
     """
     chain, features = model.chain, model.features
     others = [scorer for scorer in chain.scorers if not isinstance(scorer, FeatureWeights)]
     if (
         isinstance(model, Herd)
+        or chain.pruner is not None
         or len(others) == len(chain.scorers)
         or any(s.schema is None or s.needs in ("sparse", "edges") for s in others)
     ):
