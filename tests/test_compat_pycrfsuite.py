@@ -219,6 +219,7 @@ def test_hooks_stop_training(tmp_path):
 
 
 def test_other_programs_find_these_modules():
+    pytest.importorskip("sklearn")
     code = """
 from chainfield.compat import install
 install()

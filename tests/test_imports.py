@@ -72,6 +72,7 @@ ALLOWED: dict[str, str] = {
     "compat.pycrfsuite": "errors arrays parallel data features states potentials inference scorers objectives tasks "
     "problem trainers fitted files models compat compat.crfsuite",
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
+    "compat.torchcrf": "torch compat",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
     "models models.empirical models.neural text formats text.tagging compat compat.crfsuite",
 }

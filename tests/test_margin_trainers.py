@@ -106,3 +106,16 @@ def test_settings_that_mean_nothing_are_refused(settings, message):
 def test_trainers_that_cannot_be_are_refused(trainer):
     with pytest.raises(ConfigError):
         trainer()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("trainer", TRAINERS)
+@pytest.mark.parametrize("settings", [{}, {"order": 2, "all_transitions": False}, {"all_features": True}])
+def test_the_kernel_steps_as_the_definition_does(settings, trainer, objective, monkeypatch):
+    model = chainfield.LinearCRF(objective=objective, trainer=trainer, max_iter=3, **settings)
+    fast = model.fit(X, Y, WEIGHT)
+    theta, history = fast.tagger_.theta.copy(), [h["objective"] for h in fast.history_]
+    monkeypatch.setattr(Problem, "fast", None)
+    slow = model.fit(X, Y, WEIGHT)
+    np.testing.assert_allclose(theta, slow.tagger_.theta, atol=1e-12)
+    np.testing.assert_allclose(history, [h["objective"] for h in slow.history_], rtol=1e-12)

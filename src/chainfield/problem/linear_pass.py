@@ -6,8 +6,8 @@ most common one, and a position costs a fraction of a microsecond there.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,12 @@ from .entries import LAYOUTS
 from .fast_pass import FastPass
 from .kernel_view import failure, known_of, places_of
 from .packing import Packing
-from .steps import Steps, Walked
+from .steps import MarginRule, Steps, Walked
 
 if TYPE_CHECKING:
     from chainfield.kernels.train.contrast import Known
     from chainfield.kernels.train.linear_chain import Parameters, Places
+    from chainfield.kernels.train.margin import Margin
     from chainfield.kernels.train.unrolled import Unrolled
 
     from .problem import Problem
@@ -79,10 +80,8 @@ class LinearPass(FastPass):
 
         return loss, add
 
-    def walk(self, steps: Steps) -> Walked | None:
-        """Steps by rates; where gradients are differences of two paths, by a kernel that touches nothing else."""
-        if steps.margin is not None:
-            return None
+    def walk(self, steps: Steps) -> Walked:
+        """Any steps; where gradients are differences of two paths, by a kernel that touches nothing else."""
         packing, lag = self.packing, steps.lag
         by_paths = steps.kept is None and self.problem.objective.how == "max"
         with packing.packed(steps.theta) as packed, nullcontext() if lag is None else packing.packed(lag) as late:
@@ -97,23 +96,47 @@ class LinearPass(FastPass):
         from chainfield.kernels.train.perceptron import perceptron_pass
 
         problem = self.problem
-        loss, updates, failed, mass = perceptron_pass(
-            problem.chain.space.graph,
-            problem.chain.space.n_rows,
-            problem.batch.offsets,
-            steps.order,
-            steps.rates,
-            _NONE if steps.shrink is None else steps.shrink,
-            self.entries,
-            self.places,
-            self.known,
-            theta,
-            Parameters(_NONE, _NONE) if lag is None else lag,
-            float(steps.mass),
-        )
+        with self._margin(steps.margin) as margin:
+            loss, updates, failed, mass = perceptron_pass(
+                problem.chain.space.graph,
+                problem.chain.space.n_rows,
+                problem.batch.offsets,
+                steps.order,
+                steps.rates,
+                _NONE if steps.shrink is None else steps.shrink,
+                self.entries,
+                self.places,
+                self.known,
+                theta,
+                Parameters(_NONE, _NONE) if lag is None else lag,
+                float(steps.mass),
+                margin,
+            )
         if failed >= 0:
             raise failure(loss, int(failed))
         return Walked(loss, updates, mass)
+
+    @contextmanager
+    def _margin(self, rule: MarginRule | None) -> Iterator[Margin]:
+        """The rule as the kernel reads it; variances are packed as θ is, and brought back."""
+        from chainfield.kernels.train.linear_chain import Parameters
+        from chainfield.kernels.train.margin import Margin
+
+        none, packing = Parameters(_NONE, _NONE), self.packing
+        if rule is None:
+            yield Margin(False, -1.0, 0.0, 0.0, _NONE, none, none)
+            return
+        trial = packing.take()
+        variance = none if rule.variance is None else packing.take(rule.variance)
+        power, spent = -1.0 if rule.power is None else rule.power, _NONE if rule.spent is None else rule.spent
+        try:
+            yield Margin(True, power, rule.limit, rule.slack, spent, trial, variance)
+            if rule.variance is not None:
+                packing.unpack(variance, rule.variance)
+        finally:
+            packing.give_back(trial)
+            if rule.variance is not None:
+                packing.give_back(variance)
 
     def _by_sums(
         self, steps: Steps, theta: Parameters, into: Parameters, lag: Parameters | None, *, variances: bool = False

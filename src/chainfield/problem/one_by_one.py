@@ -26,8 +26,9 @@ def one_by_one(problem: Problem, steps: Steps) -> Walked:
         value, d, pullback = problem.differentiate(theta, slice(s, s + 1))
         loss += value
         if steps.margin is not None:
-            more = margin_step(problem, steps, steps.margin, s, value, d, pullback, mass)
-            loss, updates = loss + more, updates + (more > 0.0)
+            if problem.targets.weight[s] and (d.node.any() or d.edge.any()):
+                loss += margin_step(problem, steps, steps.margin, s, value, d, pullback, mass)
+                updates += 1
             mass += 1.0
             continue
         if kept is not None:
@@ -64,8 +65,6 @@ def margin_step(
     """Move θ as far as the margin of sequence s demands; returns what its mistakes cost beyond its loss."""
     weight = float(problem.targets.weight[s])
     wrong = int(np.count_nonzero(d.node.any(axis=1)))
-    if weight == 0.0 or not (wrong or d.edge.any()):
-        return 0.0
     cost = 0.0 if rule.power is None else float(wrong) ** rule.power
     change = np.zeros(problem.n_parameters)
     pullback(d, change, -1.0 / weight)

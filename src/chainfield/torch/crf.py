@@ -20,6 +20,7 @@ from .engine import Engine, Way, as_potentials
 from .layout import Layout, check_tensors, layout_of
 from .likelihood import LogLikelihood, Query, node_scores
 from .parameters import ChainParameters
+from .precision import widened
 
 Lengths: TypeAlias = Sequence[int] | Tensor
 REDUCTIONS = ("none", "sum", "mean", "token_mean")
@@ -34,6 +35,7 @@ class CRF(ChainParameters):
 
     Emissions are padded, with a ``mask`` of any shape (holes, leading padding) or ``lengths``; or they are sequences
     of these ``lengths`` laid end to end, (positions, R). An emission of -inf makes a row impossible at its position.
+    Emissions in half precision are computed with, and answered, in float32.
     """
 
     def __init__(
@@ -99,10 +101,10 @@ class CRF(ChainParameters):
     def log_likelihood(self, emissions: Tensor, layout: Layout, clamp: Clamp | None) -> Tensor:
         """(batch,) log P of what a clamp says, for positions that lie as ``layout`` tells; None: minus log Z."""
         return LogLikelihood.apply(
-            emissions,
-            self.start_transitions,
-            self.end_transitions,
-            self.edge_scores(),
+            widened(emissions),
+            widened(self.start_transitions),
+            widened(self.end_transitions),
+            self._edges(),
             Query(self._engine, layout, clamp),
         )
 
@@ -136,7 +138,7 @@ class CRF(ChainParameters):
     def _best(self, emissions: Tensor, mask: Tensor | None, lengths: Lengths | None) -> tuple[Layout, Integers]:
         layout = self._layout(emissions, mask, lengths)
         node = self._nodes(emissions, layout)
-        return layout, self._engine.best_states(node, self.edge_scores(), layout.offsets)
+        return layout, self._engine.best_states(node, self._edges(), layout.offsets)
 
     @torch.no_grad()
     def n_best(
@@ -158,9 +160,9 @@ class CRF(ChainParameters):
         layout = self._layout(emissions, mask, lengths)
         node = self._nodes(emissions, layout)
         ones = torch.ones(layout.n_sequences, dtype=node.dtype, device=node.device)
-        found = self._engine.contrast(node, self.edge_scores(), layout.offsets, None, ones)
+        found = self._engine.contrast(node, self._edges(), layout.offsets, None, ones)
         assert found.d_node is not None
-        return layout.scatter((-found.d_node).to(emissions.dtype))
+        return layout.scatter((-found.d_node).to(widened(emissions).dtype))
 
     @torch.no_grad()
     def label_marginals(
@@ -179,7 +181,7 @@ class CRF(ChainParameters):
         _, potentials = self._potentials(emissions, mask, lengths)
         edge = torch.from_numpy(marginals(self.space, potentials).expected.edge[0])
         matrix = self._engine.matrix(edge)
-        return torch.where(torch.isinf(matrix), 0.0, matrix).to(emissions.dtype)
+        return torch.where(torch.isinf(matrix), 0.0, matrix).to(widened(emissions).dtype)
 
     @torch.no_grad()
     def class_log_probabilities(
@@ -187,7 +189,7 @@ class CRF(ChainParameters):
     ) -> Tensor:
         """(batch, L) log P(class), over class blocks: no edge leads from one label to another."""
         _, potentials = self._potentials(emissions, mask, lengths)
-        return torch.from_numpy(class_log_probabilities(self.space, potentials)).to(emissions)
+        return torch.from_numpy(class_log_probabilities(self.space, potentials)).to(widened(emissions))
 
     @torch.no_grad()
     def sample(
@@ -213,11 +215,15 @@ class CRF(ChainParameters):
 
     def _nodes(self, emissions: Tensor, layout: Layout) -> Tensor:
         query = Query(self._engine, layout, None)
-        return node_scores(query, emissions, self.start_transitions, self.end_transitions)
+        return node_scores(query, widened(emissions), self.start_transitions, self.end_transitions)
+
+    def _edges(self) -> Tensor:
+        """(E,) scores of edges, in single precision at least (autocast multiplies matrices in half precision)."""
+        return widened(self.edge_scores())
 
     def _potentials(self, emissions: Tensor, mask: Tensor | None, lengths: Lengths | None) -> tuple[Layout, Potentials]:
         layout = self._layout(emissions, mask, lengths)
-        return layout, as_potentials(self._nodes(emissions, layout), self.edge_scores(), layout.offsets)
+        return layout, as_potentials(self._nodes(emissions, layout), self._edges(), layout.offsets)
 
     def _known(self, tags: Tensor, layout: Layout) -> Clamp:
         """What tags say, as sets of rows."""

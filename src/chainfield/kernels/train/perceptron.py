@@ -27,6 +27,7 @@ from chainfield.kernels.vector import LANES, get, put
 
 from .contrast import Known
 from .linear_chain import SMALLEST_FACTOR, add_ends, add_groups, add_shift, fold, read_edges
+from .margin import Margin, margin_step
 from .unrolled import Unrolled, announce_pairs, gather_unrolled
 
 # The search for the best path with known labels follows edges one by one; vectors are faster if it must follow so many.
@@ -184,9 +185,11 @@ class Room(NamedTuple):
 @kernel
 def perceptron_pass(
     graph: Graph, n_rows: int, offsets: Int, order: Int, rates: Float, shrink: Float, entries: Unrolled, places: Places,
-    known: Known, theta: Out[Parameters], lag: Out[Parameters], mass: float,
+    known: Known, theta: Out[Parameters], lag: Out[Parameters], mass: float, margin: Out[Margin],
 ) -> tuple[float, int, int, float]:  # fmt: skip
     """Go through the sequences of ``order``, and step with rates[step] after each: see ``linear_chain.linear_pass``.
+
+    Where a margin is used, it says how far a step goes.
 
     Returns the loss, the number of updates, the sequence that failed (-1: none), and the new mass of the average.
     """
@@ -224,13 +227,13 @@ def perceptron_pass(
         np.zeros(width),
         np.empty(4, np.int64),
     )
-    return walk(graph, n_rows, offsets, order, rates, shrink, entries, places, known, theta, lag, mass, room)
+    return walk(graph, n_rows, offsets, order, rates, shrink, entries, places, known, theta, lag, mass, margin, room)
 
 
 @part
 def walk(
     graph: Any, n_rows: int, offsets: Any, order: Any, rates: Any, shrink: Any, entries: Any, places: Any, known: Any,
-    theta: Any, lag: Any, mass: float, room: Any,
+    theta: Any, lag: Any, mass: float, margin: Any, room: Any,
 ) -> tuple[float, int, int, float]:  # fmt: skip
     """What :func:`perceptron_pass` does, once its memory is there."""
     width = entries.width
@@ -305,16 +308,22 @@ def walk(
                     return below, updates, s, mass
                 loss += weight * factor * (above - below)
                 updates += 1
-                scale = weight * rates[step] / factor
-                part_ways(
-                    graph, places, entries, at, n, masked, n_rows, states, path_edges, right, right_edges, d, columns,
-                    scale, theta,
-                )  # fmt: skip
-                if averaging:
+                if margin.used:
+                    loss += margin_step(
+                        graph, places, entries, at, n, masked, n_rows, states, path_edges, right, right_edges, d,
+                        columns, above - below, weight, s, margin, mass, theta, lag,
+                    )  # fmt: skip
+                else:
+                    scale = weight * rates[step] / factor
                     part_ways(
                         graph, places, entries, at, n, masked, n_rows, states, path_edges, right, right_edges, d,
-                        columns, scale * mass, lag,
+                        columns, scale, theta,
                     )  # fmt: skip
+                    if averaging:
+                        part_ways(
+                            graph, places, entries, at, n, masked, n_rows, states, path_edges, right, right_edges, d,
+                            columns, scale * mass, lag,
+                        )  # fmt: skip
                 refresh(graph, places, tied, theta.rest, path_edges, right_edges, n, edges, logs)
                 refresh(graph, places, tied, theta.rest, right_edges, path_edges, n, edges, logs)
         if len(shrink) > 0:
