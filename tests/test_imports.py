@@ -51,8 +51,9 @@ ALLOWED: dict[str, str] = {
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
     "plots",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
+    "corpora": "errors arrays parallel data states potentials features tasks problem files",
     "models": "errors lazy arrays settings memory parallel spans kernels kernels.train data metrics states potentials "
-    "inference features scorers objectives tasks problem trainers fitted inspection files",
+    "inference features scorers objectives tasks problem trainers fitted inspection files corpora",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
@@ -74,7 +75,7 @@ ALLOWED: dict[str, str] = {
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "compat.torchcrf": "torch compat",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
-    "models models.empirical models.neural text formats text.tagging compat compat.crfsuite",
+    "corpora models models.empirical models.neural text formats text.tagging compat compat.crfsuite",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

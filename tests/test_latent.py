@@ -15,7 +15,8 @@ from chainfield.fitted.names import StateName
 from chainfield.fitted.scoring import Scoring
 from chainfield.inference import best_paths
 from chainfield.memory import demand_memory
-from chainfield.models.compose import Material, linear_emissions, number_features
+from chainfield.models.compose import linear_emissions, number_features
+from chainfield.models.material import Material
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import OBJECTIVES
 from chainfield.potentials import Potentials
@@ -106,7 +107,7 @@ def test_shared_weights_are_another_way_to_write_the_same_scores():
     batch = features.encode(X)
     expected = shared.tagger_.scoring.nodes(batch)
     clamp = shared.tagger_.task.clamp(space, Y, batch.offsets)
-    material = Material(features, batch, clamp, tuple(shared.classes_), shared.fitted_)
+    material = Material.of(features, batch, clamp, tuple(shared.classes_), previous=shared.fitted_)
     material = number_features(material, space, all_features=False)
     alone = Chain(space, tuple(linear_emissions(material, space, boundary=True)), ())
     theta = np.zeros(alone.n_parameters)

@@ -129,6 +129,7 @@ def _flags(kind: Any) -> set[str]:
 @click.option("--unknown", "sign", help="Sign that marks an unknown label (partly labelled data).")
 @reading
 @click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
+@click.option("--memory", type=float, help="Gigabytes of an encoded corpus to keep in memory.  [default: 1]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint of an interrupted training.")
 @click.option("--log", type=click.File("w", lazy=False), help="Write one JSON line per iteration to this file.")
 @click.option("--quiet", is_flag=True, help="Show nothing but errors.")
@@ -137,7 +138,7 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
 
     DATA is a column file: one token per line, columns separated by tabs or spaces, the label in the last one, and a
     blank line between sentences. It may be compressed (.gz, .bz2, .xz, .zst); - is standard input. Ctrl-C keeps the
-    best model so far.
+    best model so far. A folder that chainfield encode made is trained on without holding it in memory.
 
     DATA may also hold annotated texts: CoNLL-U, JSON lines, Label Studio, doccano, Prodigy, brat and others (chainfield
     convert --list). Their names tell, or --format does. The model then reads raw text: chainfield tag --text.
@@ -170,15 +171,23 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
 
         count(estimator, data, output, add, settings, columns, quiet=options["quiet"])
         return
-    from .training_data import load_columns, load_sequences
+    from .training_data import load_columns, load_encoded, load_sequences
 
     whole = issubclass(kind, ClassifyingModel)
-    found = (
-        load_sequences(data, dev)
-        if whole
-        else load_columns(data, dev, columns, insisted=options["format_"] is not None)
-    )
-    if getattr(estimator, "template", None) is not None:
+    encoded = not whole and Path(data).is_dir()
+    if options["memory"] is not None and not encoded:
+        raise ConfigError("--memory is for folders made by chainfield encode; other data are held in memory anyway.")
+    if encoded:
+        found = load_encoded(data, dev, columns, options["memory"], estimator.n_jobs)
+        chosen = {"template": getattr(found.X.features, "templates", None), "min_count": found.X.notes["min_count"]}
+        estimator.set_params(**{name: value for name, value in chosen.items() if name not in settings})
+    else:
+        found = (
+            load_sequences(data, dev)
+            if whole
+            else load_columns(data, dev, columns, insisted=options["format_"] is not None)
+        )
+    if not encoded and getattr(estimator, "template", None) is not None:
         estimator.template.check_columns(len(found.X[0][0]), "the template")
     if not options["quiet"]:
         click.echo(f"{found.source}: {found.size}", err=True)

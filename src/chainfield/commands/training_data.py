@@ -100,6 +100,26 @@ def _refuse_row_numbers(corpus: Any) -> None:
         )
 
 
+def load_encoded(
+    data: str, dev: str | None, columns: dict[str, Any], memory: float | None, jobs: int | None
+) -> TrainingData:
+    """An encoded corpus; development data are a column file."""
+    from chainfield.corpora import open_corpus
+    from chainfield.data import load_corpus
+
+    corpus = open_corpus(data, n_jobs=jobs, **({} if memory is None else {"memory": int(memory * 1e9)}))
+    held_out, profile = load_corpus(dev, **columns) if dev else None, corpus.profile
+    return TrainingData(
+        data,
+        f"{profile.n_sequences:,} sentences, {profile.n_positions:,} tokens in {len(corpus.files)} pieces",
+        corpus,
+        None,
+        None if held_out is None else held_out.rows,
+        None if held_out is None else held_out.labels,
+        {name: corpus.notes.get(name) for name in ("label_column", "separator")},
+    )
+
+
 def load_sequences(data: str, dev: str | None) -> TrainingData:
     """Arrays: one label per sequence."""
     from chainfield.data.array_corpus import load_arrays

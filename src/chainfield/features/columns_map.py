@@ -174,6 +174,19 @@ class TemplateFeatures(FeatureMap):
         other._nodes, other._edges = self._nodes.selected(numbers), self._edges.selected(edges)
         return other
 
+    def merge(self, other: TemplateFeatures) -> tuple[Int32, Int32]:
+        """Values, texts and keys."""
+        if self.width != other.width:
+            raise DataError(f"Rows of {self.width} and of {other.width} columns cannot be merged.")
+        if (self.templates.text, self.templates.dialect) != (other.templates.text, other.templates.dialect):
+            raise DataError("Features of different templates cannot be merged; use one template for all data.")
+        for known, theirs in zip(self._values, other._values, strict=True):
+            fresh = [value for value in theirs if value not in known]
+            known.update(zip(fresh, range(len(known), len(known) + len(fresh)), strict=True))
+        for keys in (self._nodes, self._edges):
+            keys.see_values([list(known) for known in self._values])
+        return self._nodes.merge(other._nodes), self._edges.merge(other._edges)
+
     def feature_names(self) -> Sequence[str]:
         """The feature strings, by number."""
         return self._nodes.names()

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Int32
+from chainfield.arrays import Arrays, Int, Int32
+from chainfield.errors import ConfigError
 from chainfield.schema import Part
 
 from .batch import Batch
@@ -47,6 +48,21 @@ class FeatureMap(ABC):
         ``edges`` says the same of features of transitions.
         """
         return None
+
+    def count(self, batch: Batch) -> tuple[Int, Int]:
+        """How often each feature of positions, and of transitions, occurs in a batch of this map."""
+        counts = []
+        for sparse, n in ((batch.sparse, self.n_features), (batch.edges, self.n_edge_features)):
+            found = np.empty(0, np.int32) if sparse is None else sparse.indices
+            counts.append(np.bincount(found[found >= 0], minlength=n).astype(np.int64))
+        return counts[0], counts[1]
+
+    def merge(self, other: Any) -> tuple[Int32, Int32]:
+        """Add what another map of this kind learned; the numbers that its features of positions and of transitions
+        have here. New ones come behind the known ones, in their order: learning from parts and merging is learning
+        from the whole.
+        """
+        raise ConfigError(f"Features of the kind {self.kind} are learned from data in memory only, not from pieces.")
 
     @abstractmethod
     def feature_names(self) -> Sequence[str]:

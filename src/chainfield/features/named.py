@@ -8,8 +8,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Int32
-from chainfield.data.string_table import StringTable
+from chainfield.arrays import Arrays, Int, Int32
+from chainfield.data.string_table import StringTable, pieces_of
 from chainfield.parallel import ordered_map
 from chainfield.schema import Part, Tensor, texts_tensors
 
@@ -42,6 +42,24 @@ class NamedFeatures(FeatureMap):
         self._number = np.arange(len(names) + 1, dtype=np.int32)
         self._number[-1] = -1
         self.n_features = len(names)
+
+    def count(self, batch: Batch) -> tuple[Int, Int]:
+        """A feature that a position has twice counts once there."""
+        assert batch.sparse is not None
+        found, n = batch.sparse.indices, max(self.n_features, 1)
+        position = np.repeat(np.arange(batch.n_positions), np.diff(batch.sparse.indptr))[found >= 0]
+        once = np.unique(position * n + found[found >= 0]) % n
+        return np.bincount(once, minlength=self.n_features).astype(np.int64), np.empty(0, np.int64)
+
+    def merge(self, other: NamedFeatures) -> tuple[Int32, Int32]:
+        """The names."""
+        texts = self._table.add(pieces_of(other.feature_names()))
+        number = np.full(len(self._table) + 1, -1, np.int32)
+        number[: len(self._number) - 1] = self._number[:-1]
+        fresh = np.unique(texts[number[texts] < 0])  # new texts have ascending numbers
+        number[fresh] = self.n_features + np.arange(len(fresh), dtype=np.int32)
+        self._number, self.n_features = number, self.n_features + len(fresh)
+        return number[texts], np.empty(0, np.int32)
 
     def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
         """Number the new names; rare ones among them are left out."""

@@ -41,6 +41,12 @@ class DenseFeatures(FeatureMap):
     def renumber(self, numbers: Int32) -> None:
         """There are no sparse features."""
 
+    def merge(self, other: DenseFeatures) -> tuple[Int32, Int32]:
+        """The columns must be the same ones."""
+        if self.n_columns != other.n_columns:
+            raise DataError(f"Arrays of {self.n_columns} and of {other.n_columns} columns cannot be merged.")
+        return np.empty(0, np.int32), np.empty(0, np.int32)
+
     def feature_names(self) -> Sequence[str]:
         """x0, x1, …"""
         return [f"x{i}" for i in range(self.n_columns)]
@@ -117,6 +123,12 @@ class SparseFeatures(FeatureMap):
         if self._numbers is None or batch.sparse is None:
             return batch
         return replace(batch, sparse=replace(batch.sparse, indices=self._numbers[batch.sparse.indices]))
+
+    def merge(self, other: SparseFeatures) -> tuple[Int32, Int32]:
+        """The columns must be the same ones."""
+        if self.n_features != other.n_features:
+            raise DataError(f"Matrices of {self.n_features} and of {other.n_features} columns cannot be merged.")
+        return np.arange(self.n_features, dtype=np.int32), np.empty(0, np.int32)
 
     def renumber(self, numbers: Int32) -> None:
         """Remember the features behind the columns."""

@@ -180,6 +180,17 @@ class KeyTable:
 
     def _settle(self, out: Int32, known: int, min_count: int) -> Int32:
         """Merge keys of equal strings, drop rare features, number the rest; ``out`` holds key numbers."""
+        number = self._numbered(known, out if min_count > 1 else None, min_count)
+        keep = number >= 0
+        self._keys = self._keys[keep].copy()
+        self._assign(number[keep])
+        self._rehash(len(self._keys), 2 * len(self._keys) + 2)
+        if np.array_equal(number, np.arange(len(number))):
+            return out
+        return np.where(out >= 0, number[out], -1).astype(np.int32)
+
+    def _numbered(self, known: int, out: Int32 | None = None, min_count: int = 1) -> Int32:
+        """The feature of each key, -1 where it is too rare; the first ``known`` keys have theirs already."""
         keys = self._keys
         representative = np.arange(len(keys))
         careful = self._careful_keys()
@@ -188,7 +199,7 @@ class KeyTable:
         for key, string in zip(careful.tolist(), strings, strict=True):
             representative[key] = first_of.setdefault(string, key)
         often = np.ones(len(keys), np.bool_)
-        if min_count > 1:
+        if out is not None:
             often = np.bincount(representative[out[out >= 0]], minlength=len(keys)) >= min_count
         number = np.concatenate([self._number, np.full(len(keys) - known, -1, np.int32)])
         fresh = (representative == np.arange(len(keys))) & (number < 0) & often
@@ -196,13 +207,27 @@ class KeyTable:
         number = number[representative].astype(np.int32)
         self.n_features += int(np.count_nonzero(fresh))
         self._strings = {s: int(number[k]) for k, s in zip(careful.tolist(), strings, strict=True) if number[k] >= 0}
-        keep = number >= 0
-        self._keys = keys[keep].copy()
-        self._assign(number[keep])
-        self._rehash(len(self._keys), 2 * len(self._keys) + 2)
-        if np.array_equal(number, np.arange(len(number))):
-            return out
-        return np.where(out >= 0, number[out], -1).astype(np.int32)
+        return number
+
+    def merge(self, other: KeyTable) -> Int32:
+        """Add the keys of another table of the same program, whose values were seen here; the new numbers of its
+        features.
+        """
+        from chainfield.kernels.text.templates import insert_keys
+
+        moved = np.append(self.texts.add(other.texts.list), -1).astype(np.int32)
+        rows = np.ascontiguousarray(np.column_stack([other._keys[:, :1], moved[other._keys[:, 1:]]]), np.int32)
+        self._prepare()
+        known, room = len(self._keys), len(self._keys) + len(rows)
+        grown, where = np.empty((room, self._keys.shape[1]), np.int32), np.empty(len(rows), np.int32)
+        grown[:known] = self._keys
+        self._keys = grown
+        self._rehash(known, 2 * room + 2)
+        self._keys = grown[: insert_keys(rows, grown, known, self._bits, self._hash, where)].copy()
+        self._assign(self._numbered(known))
+        numbers = np.empty(other.n_features, np.int32)
+        numbers[other._number] = self._number[where]
+        return numbers
 
     def renumber(self, numbers: Int32) -> None:
         """Give every feature a new number, and order the keys by it."""

@@ -40,8 +40,8 @@ def is_container(path: str | os.PathLike[str]) -> bool:
 
 def write_container(
     path: str | os.PathLike[str], kind: str, version: int, config: dict[str, Any], arrays: Arrays, n_jobs: int = 1
-) -> None:
-    """Write a file as a whole or not at all: an old file stays as it was if anything fails.
+) -> str:
+    """Write a file as a whole or not at all: an old file stays as it was if anything fails. Returns its digest.
 
     The same content gives the same bytes.
     """
@@ -58,12 +58,23 @@ def write_container(
             f"{path} cannot be written: labels, settings and notes take more than {LONGEST_HEADER >> 20} MB as text."
         )
     replace_file(path, data)
+    return str(description[DIGEST])
 
 
 def read_container(
-    path: str | os.PathLike[str], kind: str, version: int, n_jobs: int = 1
+    path: str | os.PathLike[str],
+    kind: str,
+    version: int,
+    n_jobs: int = 1,
+    *,
+    expected: str | None = None,
+    verified: bool = False,
 ) -> tuple[dict[str, Any], Arrays, int]:
-    """Description, arrays and version of the format."""
+    """Description, arrays and version of the format.
+
+    ``expected``: the digest that another file states; ``verified``: this process has computed it before, and whoever
+    calls checks the numbers again.
+    """
     target = Path(path)
     with _opened(target) as file:
         size = os.fstat(file.fileno()).st_size
@@ -82,6 +93,10 @@ def read_container(
             raise ModelFileError(str(error)) from None
         arrays = {entry.name: _read(target, file, entry) for entry in entries}
     stated, old = description.pop(DIGEST, None), description.pop(OLD_DIGEST, None)
+    if expected is not None and stated != expected:
+        raise ModelFileError(f"{target} is not the file that was written here. Make or fetch it again.")
+    if verified:
+        return description["config"], arrays, description["version"]
     found = digest_at_once(description, arrays) if stated is None else digest(description, arrays, n_jobs)
     if found != (old if stated is None else stated):
         raise ModelFileError(f"{target} is damaged: its contents do not match its checksum. Make or fetch it again.")

@@ -137,7 +137,7 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
     try:
         MODEL.check(config, {}, {})
         ESTIMATOR.check(config["estimator"], {}, {})
-        features = _features(config["features"], within(arrays, "features."), n_bytes)
+        features = load_features(config["features"], within(arrays, "features."), n_bytes)
         chain = chain_from_parts(config["chain"], arrays, features, n_bytes)
         PARAMETERS.check({}, arrays, {"P": chain.n_parameters, "F": features.n_features})
         theta = arrays["theta"]
@@ -155,7 +155,8 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
     return model, about
 
 
-def _features(config: dict[str, Any], arrays: Arrays, n_bytes: int) -> FeatureMap:
+def load_features(config: dict[str, Any], arrays: Arrays, n_bytes: int) -> FeatureMap:
+    """The feature map that a file describes, by its schema; ``n_bytes``: of all tensors of the file."""
     settings = dict(config)
     kind = settings.pop("kind", None)
     if type(kind) is not str or kind not in MAPS:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from chainfield.arrays import Array, Int, Int32
 from chainfield.errors import ConfigError
-from chainfield.features.batch import Batch, Sparse
-from chainfield.features.feature_map import FeatureMap
+from chainfield.features.batch import Sparse
 from chainfield.fitted import FittedModel
 from chainfield.potentials import Clamp
 from chainfield.scorers import (
     Boundary,
     DenseLinear,
     EdgeFeatures,
-    Origin,
     Pairs,
     Scorer,
     SparseLinear,
@@ -29,31 +26,12 @@ from chainfield.scorers import (
     seen_pairs,
 )
 from chainfield.scorers.groups import NO_GROUPS, label_groups, n_groups, old_columns
-from chainfield.scorers.pairs import pairs_with_sets
+from chainfield.scorers.pairs import join_pairs, pairs_with_sets
 from chainfield.states import StateSpace
 from chainfield.states.naming import label_codes, label_ties
 
-from .transfer import find_origin, unite_pairs
-
-
-@dataclass(frozen=True, eq=False)
-class Material:
-    """What a model is composed from: the features, the encoded data, and what is known of its labels."""
-
-    features: FeatureMap
-    batch: Batch
-    clamp: Clamp
-    labels: tuple[Any, ...]
-    previous: FittedModel | None = None  # when training goes on from a fitted model: all its weights stay
-    pairs: Pairs | None = None  # which (feature, row) pairs of sparse features get a weight
-    numbers: Int32 | None = None  # the number of each feature, after those of ``previous`` have changed
-    share: float = 1.0  # of the penalties, which all data seen so far bear together
-    group_of: Int32 = field(default_factory=lambda: NO_GROUPS)  # (R,) groups of rows with weights, or empty
-
-    def origin(self, space: StateSpace) -> Origin:
-        """Where the parts of a chain over a space were in ``previous``."""
-        assert self.previous is not None
-        return find_origin(self.previous, space, self.labels, self.features.n_features, self.numbers)
+from .material import Examples, Material
+from .transfer import unite_pairs
 
 
 def number_features(
@@ -66,17 +44,16 @@ def number_features(
     share_labels: labels with several rows have weights of their own, beside those of their rows.
     pairs: the (feature, row) pairs that get a weight, in place of those seen together.
     """
-    from chainfield.kernels.train.linear import sort_zones
-
     if share_labels:
         material = replace(material, group_of=label_groups(space))
-    sparse, previous = material.batch.sparse, material.previous
-    if sparse is None:
+    previous = material.previous
+    if not material.extent.sparse:
         return material
     n_columns = space.n_rows + n_groups(material.group_of)
     if all_features:
         return replace(material, pairs=all_pairs(material.features.n_features, n_columns))
-    pairs = known_pairs(sparse, material.clamp, space, material.group_of) if pairs is None else pairs
+    if pairs is None:
+        pairs = material.fold(_pairs_in, join_pairs, space, material.group_of)
     if previous is not None:
         before = next((s.group_of for s in previous.chain.scorers if isinstance(s, SparseLinear)), NO_GROUPS)
         columns = old_columns(before, material.group_of, material.origin(space).rows)
@@ -86,15 +63,30 @@ def number_features(
     hidden = space.n_rows > len(np.unique(space.label_of_row))
     pairs, numbers = arrange(pairs, n_columns, 0.4 if hidden else 0.25)
     material.features.renumber(numbers)
+    examples = material.examples.derive(_renumbered, numbers, pairs.n_full, pairs.n_single)
+    return replace(material, examples=examples, pairs=pairs, numbers=numbers)
+
+
+def _pairs_in(examples: Examples, space: StateSpace, group_of: Int32) -> Pairs:
+    assert examples.batch.sparse is not None
+    return known_pairs(examples.batch.sparse, examples.clamp, space, group_of)
+
+
+def _renumbered(examples: Examples, numbers: Int32, n_full: int, n_single: int) -> Examples:
+    """Features under their new numbers, those of a position in the order of the kernels' zones."""
+    from chainfield.kernels.train.linear import sort_zones
+
+    sparse = examples.batch.sparse
+    assert sparse is not None
     indices = (
         np.where(sparse.indices >= 0, numbers[sparse.indices], -1).astype(np.int32) if len(numbers) else sparse.indices
     )
     ordered = np.empty_like(indices)
     values = sparse.weights()
     ordered_values = np.empty_like(values)
-    sort_zones(sparse.indptr, indices, values, pairs.n_full, pairs.n_single, ordered, ordered_values)
+    sort_zones(sparse.indptr, indices, values, n_full, n_single, ordered, ordered_values)
     sparse = replace(sparse, indices=ordered, values=None if sparse.values is None else ordered_values)
-    return replace(material, batch=replace(material.batch, sparse=sparse), pairs=pairs, numbers=numbers)
+    return replace(examples, batch=replace(examples.batch, sparse=sparse))
 
 
 def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -> list[Scorer]:
@@ -102,7 +94,7 @@ def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -
     scorers: list[Scorer] = []
     if material.pairs is not None:
         scorers.append(SparseLinear(material.pairs, space.n_rows, material.group_of))
-    if material.batch.dense is not None:
+    if material.extent.dense:
         scorers.append(DenseLinear(material.features.n_columns, space.n_rows, material.group_of))
     if boundary:
         scorers.append(Boundary(space.n_rows))
@@ -135,12 +127,11 @@ def transitions(
     triples: in a second-order space, weights of features with state triples beside those with pairs.
     """
     scorers: list[Scorer] = []
-    batch, previous = material.batch, material.previous
-    steps, index = known_steps(material.clamp, batch.offsets, space)
+    previous = material.previous
     if material.features.plain_transitions:
         keep = np.ones(space.n_edge_rows, np.bool_)
         if not all_transitions:
-            keep = np.isin(np.arange(space.n_edge_rows), np.concatenate([np.empty(0, np.int64), *steps]))
+            keep = np.isin(np.arange(space.n_edge_rows), material.fold(_steps_in, np.union1d, space))
         own: list[Scorer] = [Transition(compact_ties(keep, space.edge_row))]
         if space.n_edges > space.n_edge_rows:
             own.append(Transition(np.arange(space.n_edges, dtype=np.int32), name="transition2"))
@@ -148,16 +139,28 @@ def transitions(
         if share_labels and len(material.group_of):
             ties = zip(own, label_ties(space), strict=True)
             scorers += [Transition(tie, name=f"label_{scorer.name}") for scorer, tie in ties]
-    if batch.edges is not None:
-        pairs = pairs_with_sets(batch.edges, steps, index, space.n_edge_rows)
+    if material.extent.edges:
+        pairs = material.fold(_edge_pairs, join_pairs, space)
         if previous is not None:
             pairs = _with_old(previous, "edge_features", pairs, material.origin(space).edge_rows)
         scorers.append(EdgeFeatures(pairs, space.edge_row))
         if triples and space.n_edges > space.n_edge_rows:
             scorers.append(_triple_features(material, space))
         if share_labels and len(material.group_of):
-            scorers.append(_label_features(material, space, index, steps))
+            scorers.append(_label_features(material, space))
     return scorers
+
+
+def _steps_in(examples: Examples, space: StateSpace) -> Int:
+    """The edge rows of all steps that are known."""
+    return np.concatenate([np.empty(0, np.int64), *known_steps(examples.clamp, examples.batch.offsets, space)[0]])
+
+
+def _edge_pairs(examples: Examples, space: StateSpace) -> Pairs:
+    """Features of transitions with the edge rows of the steps that they occur at."""
+    edges = examples.batch.edges
+    assert edges is not None
+    return pairs_with_sets(edges, *known_steps(examples.clamp, examples.batch.offsets, space), space.n_edge_rows)
 
 
 def known_steps(clamp: Clamp, offsets: Int, space: StateSpace) -> tuple[list[Int], Int32]:
@@ -209,22 +212,22 @@ def _step_sets(wanted: Int, of_edge: Int, row: Array) -> tuple[list[Int], Int32]
 
 def _triple_features(material: Material, space: StateSpace) -> EdgeFeatures:
     """Features of transitions with a weight for every state triple seen."""
-    assert material.batch.edges is not None
-    sets, index = known_triples(material.clamp, material.batch.offsets, space)
-    pairs = pairs_with_sets(material.batch.edges, sets, index, space.n_edges)
+    pairs = material.fold(_triple_pairs, join_pairs, space)
     if material.previous is not None:
         pairs = _with_old(material.previous, "triple_features", pairs, material.origin(space).edges)
     return EdgeFeatures(pairs, np.arange(space.n_edges, dtype=np.int32), name="triple_features")
 
 
-def _label_features(material: Material, space: StateSpace, index: Int32, steps: list[Int]) -> EdgeFeatures:
+def _triple_pairs(examples: Examples, space: StateSpace) -> Pairs:
+    edges = examples.batch.edges
+    assert edges is not None
+    return pairs_with_sets(edges, *known_triples(examples.clamp, examples.batch.offsets, space), space.n_edges)
+
+
+def _label_features(material: Material, space: StateSpace) -> EdgeFeatures:
     """Features of transitions with a weight for every label pair seen, beside those of its state pairs."""
-    assert material.batch.edges is not None
     tie = label_ties(space)[0]
-    of_row = np.zeros(space.n_edge_rows, np.int64)
-    of_row[space.edge_row] = tie
-    sets = [of_row[rows[:1]] for rows in steps]  # all edges of a step have the same labels
-    pairs = pairs_with_sets(material.batch.edges, sets, index, int(tie.max(initial=-1)) + 1)
+    pairs = material.fold(_label_pairs, join_pairs, space, tie)
     if material.previous is not None:
         old = material.origin(space).edges
         before = label_ties(material.previous.chain.space)[0]
@@ -232,6 +235,16 @@ def _label_features(material: Material, space: StateSpace, index: Int32, steps: 
         columns[tie[old >= 0]] = before[old[old >= 0]]
         pairs = _with_old(material.previous, "label_edge_features", pairs, columns)
     return EdgeFeatures(pairs, tie, name="label_edge_features")
+
+
+def _label_pairs(examples: Examples, space: StateSpace, tie: Int32) -> Pairs:
+    edges = examples.batch.edges
+    assert edges is not None
+    steps, index = known_steps(examples.clamp, examples.batch.offsets, space)
+    of_row = np.zeros(space.n_edge_rows, np.int64)
+    of_row[space.edge_row] = tie
+    sets = [of_row[rows[:1]] for rows in steps]  # all edges of a step have the same labels
+    return pairs_with_sets(edges, sets, index, int(tie.max(initial=-1)) + 1)
 
 
 def _with_old(previous: FittedModel, name: str, pairs: Pairs, columns: Int) -> Pairs:

@@ -14,11 +14,12 @@ from chainfield.settings import Kind, but, given, number
 from chainfield.states import Rules, StateSpace, class_blocks, left_to_right, one_per_label
 from chainfield.trainers import TRAINERS, Trainer
 
-from .compose import Material, linear_emissions
+from .compose import linear_emissions
 from .compose import transitions as dense_transitions
 from .constraints import restricted
 from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .groups import Grouped, ObjectiveSettings, TrainingSettings
+from .material import Material
 from .trainers import named_trainer, trainer_name
 
 

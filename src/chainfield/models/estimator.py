@@ -7,41 +7,41 @@ what is minimised, where training starts, by which trainer, and what the result 
 
 from __future__ import annotations
 
-import copy
 import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 import chainfield
 from chainfield.arrays import Float, Int32
+from chainfield.corpora.corpus import Corpus
 from chainfield.errors import ConfigError, ConvergenceWarning
-from chainfield.features.batch import Batch
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import FittedModel, compacted
 from chainfield.objectives import Objective, objective_named
 from chainfield.parallel import count_jobs, one_blas_thread
-from chainfield.problem import Problem
 from chainfield.scorers import Chain
 from chainfield.states import Rules, StateSpace
 from chainfield.trainers import Progress, Trainer
 
 from .base import SequenceModel
 from .classifying import ClassifyingModel
-from .compose import Material, number_features
+from .compose import number_features
 from .constraints import check_rules
 from .development import check_development
-from .facts import TrainingFacts, feature_counts, fingerprint, thinned
+from .facts import TrainingFacts, thinned
 from .groups import FeatureSettings, ObjectiveSettings, RunningSettings, TrainingSettings
 from .inputs import choose_map, split_sequences
 from .kinds import seed_of
-from .labels import all_labels
+from .material import Material
 from .run import Run, Training
 from .tagging import TaggingModel
 from .trainers import check_trainer, named_trainer, trainer_name
+from .training_data import Held, ReadData, Spread, TrainingData
 from .transfer import carry_over
 from .weights import check_class_weight, weighted_problem
 
@@ -79,14 +79,14 @@ class ChainEstimator(
         """What training minimises."""
         return objective_named(self.objective)
 
-    def _start(self, problem: Problem, material: Material, theta: Float) -> tuple[Problem, Float]:
+    def _start(self, problem: Any, material: Material, theta: Float) -> tuple[Any, Float]:
         """Where training starts, given θ: random weights, and those of an older model where there is one.
 
         The problem may be told anew, relative to the start; what it is about stays the same.
         """
         return problem, theta
 
-    def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
+    def _trainer(self, problem: Any, theta: Float, partial: bool) -> Trainer[Any]:
         """What minimises the problem, from θ on."""
         return named_trainer(self, trainer_name(self, problem.objective, partial), problem.objective, partial)
 
@@ -97,7 +97,7 @@ class ChainEstimator(
     def fit(
         self: M,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         lengths: Sequence[int] | None = None,
@@ -112,7 +112,7 @@ class ChainEstimator(
 
         X is a list of sequences. A sequence is a list of dicts or of lists of strings (attributes), a list of tuples
         or strings (columns of text), a two-dimensional array, or a SciPy sparse matrix. With ``lengths``, X and y hold
-        all positions end to end.
+        all positions end to end. In place of both, X may be a corpus in pieces (docs/cluster.md).
         ``X_dev``, ``y_dev``: development data; the parameters with the best score on them are kept.
         ``checkpoint``: a file that is written again and again, from which ``resume=True`` continues. With several
         random starts (``n_init``), it is written once the best of them is known.
@@ -128,7 +128,7 @@ class ChainEstimator(
         run = Run(
             development=check_development(self, X_dev, y_dev), callback=callback, checkpoint=checkpoint, resume=resume
         )
-        self._fit(split_sequences(X, lengths), self._targets(y, lengths), sample_weight, previous, run)
+        self._fit(self._data(X, y, sample_weight, lengths, previous, run), previous, run)
         return self
 
     def partial_fit(self: M, X: Any, y: Any, sample_weight: Any = None, *, classes: Sequence[Any] | None = None) -> M:
@@ -140,36 +140,44 @@ class ChainEstimator(
         self.check_settings()
         run = Run(partial=True, classes=classes or ())
         previous = getattr(self, "fitted_", None)
-        self._fit(split_sequences(X, None), self._targets(y, None), sample_weight, previous, run)
+        self._fit(self._data(X, y, sample_weight, None, previous, run), previous, run)
         return self
 
-    def _fit(
+    def _data(
         self,
-        sequences: Sequence[Any],
-        targets: Sequence[Any],
+        X: Any,
+        y: Any,
         sample_weight: Any,
+        lengths: Sequence[int] | None,
         previous: FittedModel | None,
         run: Run,
-    ) -> None:
+    ) -> TrainingData:
+        """What the user gives: sequences with their labels, or a corpus in pieces, which has them."""
+        if isinstance(X, Corpus):
+            if y is not None or sample_weight is not None or lengths is not None:
+                raise ConfigError("A corpus has its labels already; leave out y, sample_weight and lengths.")
+            return Spread(X, self, run, previous)
+        return Held(split_sequences(X, lengths), self._targets(y, lengths), sample_weight)
+
+    def _fit(self, data: TrainingData, previous: FittedModel | None, run: Run) -> None:
         """The road. ``previous``: a fitted model whose weights training starts from."""
         objective = self._objective()
         self.stored_settings()  # refuses what could not be saved
-        # A copy: the fitted model stays as it is, whatever happens on the way to the next one.
-        features = self._features(sequences) if previous is None else copy.deepcopy(previous.features)
+        features = data.learn(self, previous)
         known = (*(() if previous is None else previous.task.labels), *run.classes)
-        labels = all_labels(self.task_type, targets, known, run.development)
+        labels = data.labels(self.task_type, known, run.development)
         check_class_weight(self.class_weight, labels)
-        scheme, rules = self._rules(labels, targets)
+        scheme, rules = self._rules(labels, data.label_sequences)
         task, space = self.task_type(labels), self._space(labels, rules)
-        check_rules(rules, labels, targets)
+        check_rules(rules, labels, data.label_sequences)
         task.check(space)
-        batch = features.learn(sequences, self.min_count)
-        seen = batch.n_sequences + (self.n_sequences_seen_ if run.partial and previous is not None else 0)
-        clamp, share = task.clamp(space, targets, batch.offsets), batch.n_sequences / seen
-        material = Material(features, batch, clamp, labels, previous, share=share)
+        material = data.material(self, features, task, space, previous)
+        n_sequences, n_positions = material.extent.n_sequences, material.extent.n_positions
+        seen = n_sequences + (self.n_sequences_seen_ if run.partial and previous is not None else 0)
+        material = replace(material, share=n_sequences / seen)
         material = number_features(material, space, all_features=self.all_features, share_labels=self.share_labels)
         chain = self._chain(material, space)
-        problem = weighted_problem(self, task, chain, material, objective, sample_weight)
+        problem = weighted_problem(self, task, chain, material, objective, data.sample_weight)
         random = self._random_weights(chain, material)
         problem, theta = self._start(problem, material, random(0))
         trainer = self._trainer(problem, theta, run.partial)
@@ -178,8 +186,8 @@ class ChainEstimator(
         def make(parameters: Float) -> FittedModel:
             return self._make(features, task, problem.chain, parameters, objective.how)
 
-        training = Training(self, trainer, problem, make, targets, labels, run)
-        n_starts = 1 if run.partial else self._n_starts(batch.n_positions)
+        training = Training(self, trainer, problem, make, data.label_sequences, labels, run)
+        n_starts = 1 if run.partial else self._n_starts(n_positions)
         with one_blas_thread():
             try:
                 training.run(theta, n_starts, lambda number: self._start(problem, material, random(number))[1])
@@ -190,8 +198,8 @@ class ChainEstimator(
                     self.n_sequences_seen_ = seen
                     self.scheme_ = scheme
                     slim = self.fitted_.features is not features  # without the features that have no weight
-                    read = self.fitted_.features.encode(sequences, count_jobs(self.n_jobs)) if slim else material.batch
-                    self.feature_counts_ = self._counted(read, material.numbers, run.partial, slim)
+                    read = data.read(self.fitted_.features, material, count_jobs(self.n_jobs), slim=slim)
+                    self.feature_counts_ = self._counted(read.counts, material.numbers, run.partial, slim)
                     self._remember(self._facts(training, read, scheme))
                     self.history_ = session.history  # all of it
                     self.training_mark_ = training.mark
@@ -204,7 +212,7 @@ class ChainEstimator(
                 stacklevel=3,
             )
 
-    def _facts(self, training: Training, batch: Batch, scheme: str | None) -> TrainingFacts:
+    def _facts(self, training: Training, read: ReadData, scheme: str | None) -> TrainingFacts:
         """What is told of this training in reports and model files."""
         session, trainer, problem, run = training.session, training.trainer, training.problem, training.options
         assert session is not None
@@ -226,15 +234,15 @@ class ChainEstimator(
             history=history,
             every=every,
             seconds=round(session.seconds, 3),
-            n_sequences=batch.n_sequences,
-            n_positions=batch.n_positions,
+            n_sequences=read.n_sequences,
+            n_positions=read.n_positions,
             n_dev_sequences=None if development is None else len(development[0]),
-            fingerprint=fingerprint(batch, training.targets),
+            fingerprint=read.fingerprint,
         )
 
-    def _counted(self, batch: Batch, numbers: Int32 | None, partial: bool, slim: bool) -> Any:
+    def _counted(self, counts: Any, numbers: Int32 | None, partial: bool, slim: bool) -> Any:
         """How often each feature occurred; with ``partial_fit``, in all data so far: unknown where features went."""
-        counts, before = feature_counts(batch), getattr(self, "feature_counts_", None)
+        before = getattr(self, "feature_counts_", None)
         if not partial or counts is None:
             return counts
         if slim or (before is None and hasattr(self, "training_")):

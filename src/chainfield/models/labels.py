@@ -11,7 +11,7 @@ from chainfield.files.values import to_json
 from chainfield.tasks import Task, ordered_labels
 
 MANY_LABELS = 100
-_CALLER = 4  # frames up to the line that called fit
+_CALLER = 5  # frames up to the line that called fit
 
 
 def check_savable(labels: Iterable[Any]) -> None:
@@ -21,14 +21,20 @@ def check_savable(labels: Iterable[Any]) -> None:
 
 
 def all_labels(
-    task: type[Task], targets: Sequence[Any], known: Iterable[Any], development: tuple[Any, Sequence[Any]] | None
+    task: type[Task],
+    targets: Sequence[Any],
+    known: Iterable[Any],
+    development: tuple[Any, Sequence[Any]] | None,
+    n: int | None = None,
 ) -> tuple[Any, ...]:
-    """The labels of the targets and those that are known besides, in order."""
+    """The labels of the targets and those that are known besides, in order; n: how many places there are for labels."""
     labels = ordered_labels([*known, *task.labels_in(targets)])
     if not labels:
         raise DataError("y holds no label at all; at least one position needs a known label.")
     check_savable(labels)
-    n, what = (sum(map(len, targets)), "positions") if task.every_position else (len(targets), "sequences")
+    if n is None:
+        n = sum(map(len, targets)) if task.every_position else len(targets)
+    what = "positions" if task.every_position else "sequences"
     if len(labels) > MANY_LABELS and 5 * len(labels) > n:
         warnings.warn(
             f"There are {len(labels)} labels for {n} {what}; are X and y swapped, or is the label in another column?",

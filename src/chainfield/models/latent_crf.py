@@ -7,6 +7,7 @@ McCallum 2018.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import add
 from typing import Any, final
 
 import numpy as np
@@ -21,11 +22,12 @@ from chainfield.settings import Choice, Whole, but, flag, given, number, whole
 from chainfield.states import Rules, StateSpace, partitioned
 from chainfield.trainers import Trainer
 
-from .compose import Material, linear_emissions, transitions
+from .compose import linear_emissions, transitions
 from .constraints import ordered_space
 from .estimator import ChainTagger
 from .groups import DecoderSettings, LabelStates, OrderSettings, TrainingSettings, TransitionSettings
 from .kinds import StateCounts
+from .material import Examples, Material
 from .trainers import named_trainer, trainer_name
 
 RESTART_EVERY = 4
@@ -121,8 +123,8 @@ class LatentCRF(ChainTagger, OrderSettings, TransitionSettings):
     def _default_scale(self, material: Material) -> float:
         if self._objective().how == "sum":
             return SCALE
-        sparse, n = material.batch.sparse, max(material.batch.n_positions, 1)
-        features = material.features.n_columns + (0 if sparse is None else len(sparse.indices) / n)
+        n = max(material.extent.n_positions, 1)
+        features = material.features.n_columns + material.fold(_n_entries, add) / n
         return float(1.0 / np.sqrt(max(features, 1.0)))
 
     def _n_starts(self, n_positions: int) -> int:
@@ -134,6 +136,10 @@ class LatentCRF(ChainTagger, OrderSettings, TransitionSettings):
         name, objective = trainer_name(self, problem.objective, partial), problem.objective
         restarts = self.restart_every == "auto" and name == "averaged" and not objective.smooth
         return named_trainer(self, name, objective, partial, restart_every=RESTART_EVERY if restarts else None)
+
+
+def _n_entries(examples: Examples) -> int:
+    return 0 if examples.batch.sparse is None else len(examples.batch.sparse.indices)
 
 
 def count_states(wanted: LabelStates, labels: tuple[Any, ...]) -> list[int]:

@@ -13,11 +13,12 @@ from chainfield.scorers import Chain
 from chainfield.states import Rules, StateSpace, one_per_label, second_order
 from chainfield.trainers import Trainer
 
-from .compose import Material, linear_emissions, transitions
+from .compose import linear_emissions, transitions
 from .constraints import ordered_space, restricted
 from .estimator import ChainTagger
 from .groups import OrderSettings, PruningSettings, TransitionSettings
 from .kinds import seed_of
+from .material import Material
 from .pruning import THRESHOLD, pruned, prunes, triples
 from .trainers import named_trainer
 

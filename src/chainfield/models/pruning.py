@@ -26,7 +26,7 @@ from chainfield.scorers.triples import Triples, known_codes
 from chainfield.states import StateSpace
 from chainfield.trainers.trainer import orders
 
-from .compose import Material
+from .material import Material
 
 THRESHOLD = 1e-3  # what "auto" leaves out: 3 or 4 of 472 labels stay, and 0.3 % of right ones are lost
 EDGES = 20_000  # that many are worth it: 142 labels in first order, 28 in second
@@ -58,9 +58,11 @@ def _obstacle(objective: Objective, material: Material, space: StateSpace) -> st
     """What speaks against pruning; empty: nothing."""
     if not isinstance(objective, Contrast):
         return "the objective does not compare whole paths"
-    if material.pairs is None or material.batch.dense is not None:
+    if material.whole is None:
+        return "the data are in pieces"
+    if material.pairs is None or material.extent.dense:
         return "it needs sparse features (text, dicts, strings), not columns of numbers"
-    if material.batch.edges is not None:
+    if material.extent.edges:
         return "features of transitions need all labels of the position before"
     if space.n_states != space.n_rows:
         return "labels have several states"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,12 @@ from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError
 from chainfield.objectives import Objective, Targets
 from chainfield.parallel import count_jobs
-from chainfield.problem import Problem
+from chainfield.problem import Piece, Problem, SpreadProblem, SummedProblem
 from chainfield.scorers import Chain
+from chainfield.states import StateSpace
 from chainfield.tasks import Task
 
-from .compose import Material
+from .material import Examples, Material
 
 DEFAULT_L2 = 0.5
 
@@ -48,23 +50,41 @@ def label_weights(given: Any, labels: tuple[Any, ...], counts: Int) -> Float:
 
 def weighted_problem(
     model: Any, task: Task, chain: Chain, material: Material, objective: Objective, sample_weight: Any
-) -> Problem:
-    """The problem of a model's settings."""
-    space, batch, clamp = chain.space, material.batch, material.clamp
-    weight, shift = sequence_weights(sample_weight, batch.n_sequences), None
+) -> SummedProblem:
+    """The problem of a model's settings; over pieces, where the data are."""
+    space, favoured = chain.space, None
     if model.class_weight is not None:
-        counts = task.count(space, clamp, batch.offsets)
+        counts = material.fold(_count_labels, np.add, task, space)
         favoured = label_weights(model.class_weight, task.labels, counts)
+    l2 = (DEFAULT_L2 if objective.smooth else 0.0) if model.l2 is None else model.l2
+    settings = {"l1": model.l1 * material.share, "l2": material.share * l2, "n_jobs": count_jobs(model.n_jobs)}
+    whole, shared = material.whole, (task, chain, objective, favoured, model.margin)
+    if whole is None:
+        if sample_weight is not None:
+            raise ConfigError("sample_weight is for data in memory; data in pieces have no weights of sequences.")
+        return SpreadProblem(chain, objective, material.examples.derive(piece_of, *shared), **settings)
+    weight = sequence_weights(sample_weight, whole.batch.n_sequences)
+    return replace(piece_of(whole, *shared, weight).problem, **settings)
+
+
+def _count_labels(examples: Examples, task: Task, space: StateSpace) -> Int:
+    return task.count(space, examples.clamp, examples.batch.offsets)
+
+
+def piece_of(
+    examples: Examples,
+    task: Task,
+    chain: Chain,
+    objective: Objective,
+    favoured: Float | None,
+    margin: float,
+    weight: Float | None = None,
+) -> Piece:
+    """Some of the data as a problem of its own, without penalties."""
+    space, batch, clamp, shift = chain.space, examples.batch, examples.clamp, None
+    weight = np.ones(batch.n_sequences) if weight is None else weight
+    if favoured is not None:
         shift, factor = task.favour(space, clamp, batch.offsets, favoured)
         weight = weight if factor is None else weight * factor
-    l2 = (DEFAULT_L2 if objective.smooth else 0.0) if model.l2 is None else model.l2
-    return Problem(
-        chain,
-        objective,
-        batch,
-        Targets(clamp, weight, task.cost(space, clamp, model.margin) if objective.uses_cost else None),
-        l1=model.l1 * material.share,
-        l2=material.share * l2,
-        offset=shift,
-        n_jobs=count_jobs(model.n_jobs),
-    )
+    cost = task.cost(space, clamp, margin) if objective.uses_cost else None
+    return Piece(Problem(chain, objective, batch, Targets(clamp, weight, cost), offset=shift), examples.first)

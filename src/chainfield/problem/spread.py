@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -60,6 +60,8 @@ class SpreadProblem(SummedProblem):
     l2: float = 0.0
     n_jobs: int = 1
     project: Callable[[Float], None] | None = field(default=None)
+    #: Pruning needs all data in memory.
+    lattice: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         self._check()

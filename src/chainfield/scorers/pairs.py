@@ -138,6 +138,13 @@ def pairs_from_codes(codes: Int, n_features: int, n_rows: int) -> Pairs:
     return Pairs(first.astype(np.int64), (codes % n_rows).astype(np.int32))
 
 
+def join_pairs(ours: Pairs, theirs: Pairs) -> Pairs:
+    """The pairs that either has, of the same features; before they are arranged."""
+    n_rows = int(max(ours.row.max(initial=-1), theirs.row.max(initial=-1))) + 1
+    codes = np.union1d(*(pairs.feature() * n_rows + pairs.row for pairs in (ours, theirs)))
+    return pairs_from_codes(codes, ours.n_features, max(n_rows, 1))
+
+
 def arrange(pairs: Pairs, n_rows: int, share: float = 0.25) -> tuple[Pairs, Int32]:
     """Renumber features so that the kernels' zones lie side by side; returns the pairs and the features' new numbers.
 

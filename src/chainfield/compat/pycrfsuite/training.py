@@ -14,7 +14,8 @@ from chainfield.compat.crfsuite.translate import as_bytes, weights_of
 from chainfield.features import NamedFeatures
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
-from chainfield.models.compose import Material, number_features
+from chainfield.models.compose import number_features
+from chainfield.models.material import Material
 from chainfield.objectives import Targets, objective_named
 from chainfield.parallel import count_jobs
 from chainfield.potentials import clamp_labels
@@ -71,7 +72,7 @@ def compose(data: Dataset, chosen: list[bool], algorithm: str, parameters: Param
     batch, targets = data.part(chosen)
     labels, features = tuple(data.labels), NamedFeatures(data.attributes.strings())
     space = one_per_label(len(labels))
-    material = Material(features, batch, clamp_labels(space, targets), labels)
+    material = Material.of(features, batch, clamp_labels(space, targets), labels)
     least = parameters["feature.minfreq"]
     pairs = frequent_pairs(batch, targets, len(labels), least) if least > 0 else None
     all_states = parameters["feature.possible_states"] and pairs is None

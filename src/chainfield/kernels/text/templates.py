@@ -69,6 +69,29 @@ def rebuild_table(keys: Int32_2D, n: int, bits: int, table: Out[UInt64_2D]) -> N
 
 
 @kernel
+def insert_keys(
+    rows: Int32_2D, keys: Out[Int32_2D], n_keys: int, bits: int, table: Out[UInt64_2D], out: Out[Int32]
+) -> int:
+    """The number of each row among ``keys``; new ones are added, for which there must be room. Returns how many keys
+    there are.
+    """
+    width = keys.shape[1]
+    for i in range(len(rows)):
+        code = np.uint64(rows[i, 0])
+        for k in range(1, width):
+            code = append(code, rows[i, k], bits)
+        place = find(table, keys, rows[i], code, bits)
+        if table[place, 1] == 0:
+            for k in range(width):
+                keys[n_keys, k] = rows[i, k]
+            n_keys += 1
+            table[place, 0] = code
+            table[place, 1] = np.uint64(n_keys)
+        out[i] = np.int64(table[place, 1]) - 1
+    return n_keys
+
+
+@kernel
 def encode_templates(
     values: Int32_2D, offsets: Int, lo: int, hi: int, tables: Int32, table_first: Int, extra: Int32_2D, pads: Int32_2D,
     column: Int32, form: Int32, first: Int32, slot_view: Int32, slot_offset: Int32, slot_absolute: Bool, reach: int,

@@ -11,11 +11,10 @@ import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DataWarning, SettingError
-from chainfield.features.batch import Batch
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Tagger, herd_of
 from chainfield.inspection.units import UnitPortrait, portraits, unit_posteriors, units_of
-from chainfield.models.compose import Material, transitions
+from chainfield.models.compose import transitions
 from chainfield.models.constraints import ordered_space
 from chainfield.models.estimator import ChainTagger
 from chainfield.models.groups import (
@@ -28,6 +27,7 @@ from chainfield.models.groups import (
 )
 from chainfield.models.inputs import split_sequences
 from chainfield.models.kinds import seed_of
+from chainfield.models.material import Material
 from chainfield.models.trainers import named_trainer, trainer_name
 from chainfield.objectives import Objective
 from chainfield.parallel import count_jobs
@@ -40,7 +40,7 @@ from chainfield.trainers import SGD, Trainer
 
 from .herding import Herding
 from .pretraining import PRETRAININGS, pretrain
-from .steps import PACE, UNIT_PACE, Steps, Wishes, check_scales, mean_square_norm, scale_of, steps_of
+from .steps import PACE, UNIT_PACE, Sized, Steps, Wishes, check_scales, mean_square_norm, scale_of, steps_of
 
 BATCH_L2 = 0.05
 PASSES, BURN_IN = 30, 10
@@ -146,20 +146,19 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
         if self.decoder == "summed" and self._objective().how == "max":
             self._warn_of_sums()
 
-    def _steps(self, batch: Batch, objective: Objective) -> Steps:
+    def _steps(self, data: Sized, objective: Objective) -> Steps:
         wishes = Wishes(self.learning_rate, self.input_start, self.output_start)
-        return steps_of(batch, objective, self.hidden_units, self.margin, wishes)
+        return steps_of(data, objective, self.hidden_units, self.margin, wishes)
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         return ordered_space(one_per_label(len(labels)), rules, self.order)
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:
-        batch, features = material.batch, material.features
-        dense = batch.dense is not None
+        features, dense = material.features, material.extent.dense
         norm = mean_square_norm(material)
         if dense:
             check_scales(material)
-        steps = self._steps(batch, self._objective())
+        steps = self._steps(material.extent, self._objective())
         units = HiddenUnits(
             features.n_columns if dense else features.n_features,
             int(self.hidden_units),
@@ -181,13 +180,14 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
             batch_l2 = BATCH_L2 if problem.objective.smooth and self.trainer in BATCH_TRAINERS else 0.0
             problem = replace(problem, l2=batch_l2 * material.share)
         if self.pretraining is not None and material.previous is None:
+            material.in_memory()
             gap = scale_of(problem.objective, self.margin)
             theta = pretrain(self.pretraining, problem, theta, seed_of(self.random_state), gap)
         return problem, theta
 
     def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
         objective, name = problem.objective, trainer_name(self, problem.objective, partial)
-        steps = self._steps(problem.batch, objective)
+        steps = self._steps(problem, objective)
         if name == "herding":
             passes = (1 if partial else PASSES) if self.max_iter is None else int(self.max_iter)
             burn_in = min(BURN_IN, passes // 3) if self.average_from is None else int(self.average_from)

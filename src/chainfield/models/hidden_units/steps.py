@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import final
+from operator import add
+from typing import Protocol, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DataWarning
-from chainfield.features.batch import Batch
-from chainfield.models.compose import Material
+from chainfield.models.material import Examples, Material
 from chainfield.objectives import Objective
 
 # Steps relative to those of transitions. A step on the input weights moves the input of a unit by its size times
@@ -37,6 +38,18 @@ BATCH_L2 = 0.05
 WILD = 1e3
 
 
+class Sized(Protocol):
+    """Data, or a problem: how long sequences are is all that steps ask."""
+
+    @property
+    def n_sequences(self) -> int:
+        """How many sequences there are."""
+
+    @property
+    def n_positions(self) -> int:
+        """How many positions they have together."""
+
+
 @final
 @dataclass(frozen=True)
 class Steps:
@@ -57,11 +70,11 @@ class Wishes:
     output_start: float | None
 
 
-def steps_of(batch: Batch, objective: Objective, hidden_units: int, margin: float, wishes: Wishes) -> Steps:
+def steps_of(data: Sized, objective: Objective, hidden_units: int, margin: float, wishes: Wishes) -> Steps:
     """The steps and the start for such data, unless the user gives them."""
     smooth = objective.smooth
     rate = SUM_STEP if smooth else STEP * scale_of(objective, margin) * float(np.sqrt(UNITS / hidden_units))
-    rate = rate * shorter(batch, SUM_POWER if smooth else MAX_POWER) if wishes.rate is None else wishes.rate
+    rate = rate * shorter(data, SUM_POWER if smooth else MAX_POWER) if wishes.rate is None else wishes.rate
     usual = (SUM_INPUT, SUM_OUTPUT) if smooth else (START_INPUT, START_OUTPUT)
     asked = (wishes.input_start, wishes.output_start)
     unit = 1.0 if smooth else rate
@@ -73,31 +86,40 @@ def scale_of(objective: Objective, margin: float) -> float:
     return margin if objective.uses_cost and margin > 0 else 1.0
 
 
-def shorter(batch: Batch, power: float) -> float:
+def shorter(data: Sized, power: float) -> float:
     """A factor of at most 1 for steps on sequences of this length."""
-    length = batch.n_positions / max(batch.n_sequences, 1)
+    length = data.n_positions / max(data.n_sequences, 1)
     return float(min(1.0, (LENGTH / max(length, 1.0)) ** power))
 
 
 def mean_square_norm(material: Material) -> float:
     """The mean of ‖x‖² over positions; 1 if there is nothing to measure."""
-    batch, n = material.batch, max(material.batch.n_positions, 1)
-    if batch.dense is not None:
-        if not batch.dense.shape[1]:
-            raise ConfigError("The data have no features at all.")
-        total = float(np.einsum("td,td->", batch.dense, batch.dense))
-    elif batch.sparse is not None:
-        values, known = batch.sparse.values, batch.sparse.indices >= 0
-        total = float(known.sum()) if values is None else float((values[known] ** 2).sum())
-    else:
+    extent = material.extent
+    if not (extent.sparse or (extent.dense and material.features.n_columns)):
         raise ConfigError("The data have no features at all.")
-    return total / n or 1.0
+    return material.fold(_square_norm, add) / max(extent.n_positions, 1) or 1.0
+
+
+def _square_norm(examples: Examples) -> float:
+    """The sum of ‖x‖² over positions."""
+    batch = examples.batch
+    if batch.dense is not None:
+        return float(np.einsum("td,td->", batch.dense, batch.dense))
+    assert batch.sparse is not None
+    values, known = batch.sparse.values, batch.sparse.indices >= 0
+    return float(known.sum()) if values is None else float((values[known] ** 2).sum())
+
+
+def _column_squares(examples: Examples) -> Float:
+    """(D,) sums of squares."""
+    assert examples.batch.dense is not None
+    squares: Float = np.sum(examples.batch.dense**2, axis=0)
+    return squares
 
 
 def check_scales(material: Material) -> None:
     """Warn if columns have sizes that no step can serve together."""
-    assert material.batch.dense is not None
-    sizes = np.sqrt(np.mean(material.batch.dense**2, axis=0))
+    sizes = np.sqrt(material.fold(_column_squares, np.add) / max(material.extent.n_positions, 1))
     present = np.flatnonzero(sizes)
     if len(present) < 2:
         return

@@ -8,8 +8,8 @@ from typing import Any, final
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.models.compose import Material
 from chainfield.models.kinds import seed_of
+from chainfield.models.material import Material
 from chainfield.objectives import Targets
 from chainfield.parallel import count_jobs
 from chainfield.problem import Problem

@@ -12,9 +12,9 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError, SettingError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Classifier
-from chainfield.models.compose import Material
 from chainfield.models.estimator import ChainClassifier
 from chainfield.models.groups import ObjectiveSettings, TrainingSettings
+from chainfield.models.material import Material
 from chainfield.models.trainers import named_trainer, trainer_name
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import Contrast, Objective

@@ -11,7 +11,6 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.inference import DECODERS
-from chainfield.models.compose import Material
 from chainfield.models.constraints import ordered_space
 from chainfield.models.estimator import ChainTagger
 from chainfield.models.groups import (
@@ -23,6 +22,7 @@ from chainfield.models.groups import (
     TrainingSettings,
 )
 from chainfield.models.kinds import StateCounts, seed_of
+from chainfield.models.material import Material
 from chainfield.parallel import count_jobs
 from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, Transition, low_rank

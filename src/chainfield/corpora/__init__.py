@@ -1,0 +1,15 @@
+"""Corpora in pieces: larger than memory on one machine, or spread over several."""
+
+from .corpus import Corpus, Encoding, SourceCorpus
+from .folder import EncodedCorpus, encode_corpus, open_corpus
+from .plan import plan_columns
+
+__all__ = [
+    "Corpus",
+    "EncodedCorpus",
+    "Encoding",
+    "SourceCorpus",
+    "encode_corpus",
+    "open_corpus",
+    "plan_columns",
+]

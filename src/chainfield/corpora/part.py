@@ -1,0 +1,50 @@
+"""A piece of a corpus, encoded: what every model can be trained on, whatever its states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from chainfield.arrays import Array, Int, Int32
+from chainfield.features.batch import Batch
+from chainfield.features.feature_map import FeatureMap
+from chainfield.potentials import Clamp
+from chainfield.states import StateSpace
+from chainfield.tasks import Task
+
+from .source import Source
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Encoded sequences, and what is known of each position: ``kinds[codes[t]]`` is a label, None or a set of labels.
+
+    ``first``: the number of the first sequence in the corpus.
+    """
+
+    batch: Batch
+    kinds: tuple[Any, ...]
+    codes: Int32  # (N,)
+    first: int = 0
+
+    def __sizeof__(self) -> int:
+        """Schedulers move pieces by their size."""
+        batch = self.batch
+        arrays: list[Array] = [batch.offsets, self.codes, *([] if batch.dense is None else [batch.dense])]
+        for sparse in (batch.sparse, batch.edges):
+            if sparse is not None:
+                arrays += [sparse.indptr, sparse.indices, sparse.weights()]
+        return 1000 + sum(array.nbytes for array in arrays)
+
+    def clamp(self, task: Task, space: StateSpace) -> Clamp:
+        """What the labels tell about states; each distinct one is looked up once."""
+        known = task.clamp(space, [list(self.kinds)], np.array([0, len(self.kinds)]))
+        return Clamp(known.index[self.codes], known.table)
+
+
+def encode_source(source: Source, features: FeatureMap, firsts: Int) -> Part:
+    """Read a piece and encode it with features that are settled; firsts: the numbers of all pieces' first sequences."""
+    found = source.read()
+    return Part(features.encode(found.sequences), found.kinds, found.codes, int(firsts[source.number]))

@@ -1,0 +1,123 @@
+"""Where a piece of a corpus comes from: a description that is small, can be sent, and is read where it is needed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from chainfield.arrays import Int32, Ragged
+from chainfield.data.coded_rows import join_rows
+from chainfield.data.column_blocks import Block, blocks_of, read_blocks
+from chainfield.data.corpus import take_labels
+from chainfield.data.sentences import SentenceReader
+from chainfield.errors import ChainfieldError, DataError
+from chainfield.tasks.labels import plain_label
+
+from .storage import chunks_between, opened
+
+CHUNK = 1 << 20  # bytes that are read at a time
+
+
+class Read(NamedTuple):
+    """Sequences, and what is known of each position: ``kinds[codes[t]]`` is a label, None or a set of labels."""
+
+    sequences: Sequence[Any]
+    ragged: Ragged
+    kinds: tuple[Any, ...]
+    codes: Int32  # (N,)
+
+
+class Source(ABC):
+    """A piece of a corpus that is not read yet."""
+
+    #: What messages call it.
+    name: str
+    #: Which piece of its corpus it is, counted from 0.
+    number: int
+
+    @abstractmethod
+    def _read(self) -> Read:
+        """The sequences with their labels."""
+
+    def read(self) -> Read:
+        """The sequences with their labels; whatever is wrong is an error that names the source."""
+        try:
+            found = self._read()
+        except (ChainfieldError, FileNotFoundError) as error:
+            if self.name in str(error):
+                raise
+            raise DataError(f"{self.name}: {error}") from None
+        except OSError as error:
+            raise DataError(f"{self.name} cannot be read: {error.strerror or error}.") from None
+        if not found.ragged.n_positions:
+            raise DataError(f"{self.name}: there is no sentence; leave the file out, or check how it was written.")
+        return found
+
+
+@final
+@dataclass(frozen=True)
+class ColumnSource(Source):
+    """A column file, or the part of it between two bytes that lie between sentences."""
+
+    path: str
+    start: int = 0
+    stop: int | None = None  # None: to its end, decompressed where need be
+    label_column: int = -1
+    unknown: str | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
+    number: int = 0
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The file, and where in it."""
+        return self.path if self.stop is None else f"{self.path} (bytes {self.start} to {self.stop})"
+
+    def _read(self) -> Read:
+        found = [take_labels(block, self.label_column, self.unknown) for block in self._blocks()]
+        if not found:
+            raise DataError("there is no sentence; leave the file out, or check how it was written.")
+        rows, labels = (join_rows(parts) for parts in zip(*found, strict=True))
+        return Read(rows, rows.ragged, tuple(labels.values[0]), labels.codes[0])
+
+    def _blocks(self) -> Iterator[Block]:
+        if self.stop is None:
+            with opened(self.path) as readable:
+                yield from read_blocks(readable, **self.reading)
+            return
+        options = dict(self.reading)
+        options.pop("encoding", None)
+        reader = SentenceReader(
+            options.get("separator"), options.get("comments", True), options.get("docstart", "skip"), self.name
+        )
+        yield from blocks_of(chunks_between(self.path, self.start, self.stop, CHUNK), reader)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ListSource(Source):
+    """Sequences in memory."""
+
+    sequences: Sequence[Any]
+    targets: Sequence[Sequence[Any]]
+    name: str = "the data"
+    number: int = 0
+
+    def _read(self) -> Read:
+        for s, (x, y) in enumerate(zip(self.sequences, self.targets, strict=True)):
+            if len(x) != len(y):
+                raise DataError(f"{self.name}: sequence {s} has {len(x)} positions but {len(y)} labels.")
+        flat = [_plain(label) for label in chain.from_iterable(self.targets)]
+        number = {kind: i for i, kind in enumerate(dict.fromkeys(flat))}
+        codes = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
+        return Read(self.sequences, Ragged.of([len(y) for y in self.targets]), tuple(number), codes)
+
+
+def _plain(label: Any) -> Any:
+    if label is None:
+        return None
+    return frozenset(map(plain_label, label)) if isinstance(label, set | frozenset) else plain_label(label)

@@ -1,0 +1,162 @@
+"""What a model is trained on: sequences in memory, or a corpus in pieces. The road asks both the same questions."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from chainfield.corpora.corpus import Corpus, Encoding
+from chainfield.corpora.part import Part
+from chainfield.errors import ConfigError, DataError
+from chainfield.features.feature_map import FeatureMap
+from chainfield.fitted import FittedModel
+from chainfield.problem import HeldPieces
+from chainfield.states import StateSpace
+from chainfield.tasks import Task
+
+from .development import Development
+from .facts import feature_counts, fingerprint
+from .inputs import as_template
+from .labels import all_labels
+from .material import Examples, Extent, Material
+from .run import Run
+
+NO_PARTS: HeldPieces[Part] = HeldPieces([])
+
+
+class ReadData(NamedTuple):
+    """What is told of data after training: how often features occurred, sizes, and a digest."""
+
+    counts: Any
+    n_sequences: int
+    n_positions: int
+    fingerprint: str
+
+
+class TrainingData(ABC):
+    """Labelled sequences, wherever they are."""
+
+    #: One weight per sequence, as the user gives them.
+    sample_weight: Any = None
+    #: Label sequences to check rules by: all of them, or a few that have all steps of the others.
+    label_sequences: Sequence[Any]
+
+    @abstractmethod
+    def learn(self, model: Any, previous: FittedModel | None) -> FeatureMap:
+        """The feature map; it may be empty until the data are encoded."""
+
+    @abstractmethod
+    def labels(self, task: type[Task], known: Iterable[Any], development: Development | None) -> tuple[Any, ...]:
+        """The labels of the data and those that are known besides, in order."""
+
+    @abstractmethod
+    def material(
+        self, model: Any, features: FeatureMap, task: Task, space: StateSpace, previous: FittedModel | None
+    ) -> Material:
+        """The data in numbers."""
+
+    @abstractmethod
+    def read(self, features: FeatureMap, material: Material, n_jobs: int, *, slim: bool) -> ReadData:
+        """What is told of the data; ``slim``: the fitted map has fewer features than the material."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Held(TrainingData):
+    """Sequences in memory."""
+
+    sequences: Sequence[Any]
+    label_sequences: Sequence[Any]
+    sample_weight: Any = None
+
+    def learn(self, model: Any, previous: FittedModel | None) -> FeatureMap:
+        """Still empty, or a copy of the older model's: that stays as it is, whatever happens on the way."""
+        return model._features(self.sequences) if previous is None else copy.deepcopy(previous.features)
+
+    def labels(self, task: type[Task], known: Iterable[Any], development: Development | None) -> tuple[Any, ...]:
+        """Read off the targets."""
+        return all_labels(task, self.label_sequences, known, development)
+
+    def material(
+        self, model: Any, features: FeatureMap, task: Task, space: StateSpace, previous: FittedModel | None
+    ) -> Material:
+        """Features are learned, and the sequences encoded, in one go."""
+        batch = features.learn(self.sequences, model.min_count)
+        clamp = task.clamp(space, self.label_sequences, batch.offsets)
+        return Material.of(features, batch, clamp, task.labels, previous=previous)
+
+    def read(self, features: FeatureMap, material: Material, n_jobs: int, *, slim: bool) -> ReadData:
+        """Encoded again where features were left out."""
+        batch = features.encode(self.sequences, n_jobs) if slim else material.batch
+        mark = fingerprint(batch, self.label_sequences)
+        return ReadData(feature_counts(batch), batch.n_sequences, batch.n_positions, mark)
+
+
+@final
+class Spread(TrainingData):
+    """A corpus in pieces."""
+
+    def __init__(self, corpus: Corpus, model: Any, run: Run, previous: FittedModel | None) -> None:
+        if not model.task_type.every_position:
+            raise ConfigError(f"{type(model).__name__} labels whole sequences; give it sequences in memory.")
+        if previous is not None or run.partial:
+            raise ConfigError("warm_start, start_from and partial_fit need sequences in memory, not a corpus.")
+        plain = type(model)(**model.get_params())  # what travels to other machines has no weights
+        self._encoding: Encoding = corpus.encoding(
+            plain._features, model.min_count, None if model.template is None else as_template(model.template)
+        )
+        self.label_sequences = self._encoding.profile.witnesses()
+
+    def learn(self, model: Any, previous: FittedModel | None) -> FeatureMap:
+        """Learned already."""
+        return self._encoding.features
+
+    def labels(self, task: type[Task], known: Iterable[Any], development: Development | None) -> tuple[Any, ...]:
+        """From the profile."""
+        profile = self._encoding.profile
+        if all(kind is None for kind in profile.kinds):
+            raise DataError("The corpus holds no label at all; at least one position needs a known label.")
+        return all_labels(task, [list(profile.kinds)], known, development, n=profile.n_positions)
+
+    def material(
+        self, model: Any, features: FeatureMap, task: Task, space: StateSpace, previous: FittedModel | None
+    ) -> Material:
+        """The pieces with what their labels tell about states."""
+        profile, parts = self._encoding.profile, self._encoding.parts
+        kinds = {
+            "sparse": features.n_columns == 0,
+            "dense": features.n_columns > 0,
+            "edges": features.n_edge_features > 0,
+        }
+        extent = Extent(profile.n_sequences, profile.n_positions, **kinds)
+        self._encoding = replace(self._encoding, parts=NO_PARTS)  # what is derived from them is all that is needed
+        return Material(features, parts.derive(clamped, task, space), extent, task.labels)
+
+    def read(self, features: FeatureMap, material: Material, n_jobs: int, *, slim: bool) -> ReadData:
+        """Piece by piece; where features were left out, nothing is counted again."""
+        counts = None if slim or not material.extent.sparse else material.fold(count_features, np.add)
+        digest = hashlib.blake2b(digest_size=16)
+        for own in material.examples.map(examples_digest):
+            digest.update(own.encode())
+        return ReadData(counts, material.extent.n_sequences, material.extent.n_positions, digest.hexdigest())
+
+
+def count_features(examples: Examples) -> Any:
+    """Those of one piece."""
+    return feature_counts(examples.batch)
+
+
+def examples_digest(examples: Examples) -> str:
+    """That of one piece."""
+    return fingerprint(examples.batch, [examples.clamp.index])
+
+
+def clamped(part: Part, task: Task, space: StateSpace) -> Examples:
+    """A piece with what its labels tell about states."""
+    return Examples(part.batch, part.clamp(task, space), part.first)

@@ -1,0 +1,340 @@
+"""Corpora in pieces: features and models as from memory, the same bits however they are read, and bad files."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chainfield import MEMM, HiddenUnitCRF, LatentCRF, LinearCRF, load, load_corpus
+from chainfield.arrays import Ragged
+from chainfield.commands.main import group
+from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns
+from chainfield.corpora.profile import BORDER, Profile
+from chainfield.corpora.source import ColumnSource, ListSource
+from chainfield.corpora.survey import join_surveys, settle, survey_source
+from chainfield.errors import ConfigError, DataError, ModelFileError
+from chainfield.features import parse_template
+from chainfield.models.inputs import choose_map
+from chainfield.problem import HeldPieces
+from chainfield.problem.pieces import folded
+
+TEMPLATE = "U0:%x[0,0]\nU1:%x[-1,0]/%x[0,0]\nU2:%x[0,0]%x[1,0]\nB0:%x[0,0]\nB\n"
+
+
+def sentences(n: int = 120) -> tuple[list, list]:
+    corpus = load_corpus(files("chainfield.data") / "demo" / "snips.train.conll.xz")
+    return [list(map(tuple, rows)) for rows in corpus.rows[:n]], [list(labels) for labels in corpus.labels[:n]]
+
+
+def written(path: Path, X: list, y: list) -> Path:
+    text = [
+        "".join("\t".join((*row, label)) + "\n" for row, label in zip(*both, strict=True))
+        for both in zip(X, y, strict=True)
+    ]
+    path.write_text("\n".join(text), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def column_file(tmp_path: Path) -> Path:
+    return written(tmp_path / "data.txt", *sentences())
+
+
+def list_sources(X: list, y: list, cuts: list[int]) -> list[ListSource]:
+    bounds = zip([0, *cuts], [*cuts, len(X)], strict=True)
+    return [ListSource(X[a:b], y[a:b], f"piece {i}", i) for i, (a, b) in enumerate(bounds)]
+
+
+def choose(template: str | None = TEMPLATE):
+    return partial(choose_map, template=None if template is None else parse_template(template))
+
+
+# ---- the dictionary ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("min_count", [1, 3])
+@pytest.mark.parametrize("kind", ["columns", "dicts"])
+def test_merged_features_are_those_of_the_whole(min_count: int, kind: str) -> None:
+    X, y = sentences()
+    X = X if kind == "columns" else [[{"w": row[0], "p": row[0][:2], "n": 1.5} for row in rows] for rows in X]
+    chosen = choose(TEMPLATE if kind == "columns" else None)
+    whole = chosen(X)
+    batch = whole.learn(X, min_count)
+    surveys = [survey_source(source, chosen) for source in list_sources(X, y, [7, 8, 50, 90, 111])]
+    survey = folded(iter(surveys), join_surveys)
+    merged = settle(survey, min_count)
+    assert list(merged.feature_names()) == list(whole.feature_names())
+    assert list(merged.edge_feature_names()) == list(whole.edge_feature_names())
+    ours = merged.encode(X)
+    np.testing.assert_array_equal(ours.sparse.indices, batch.sparse.indices)
+    if kind == "columns":
+        np.testing.assert_array_equal(ours.edges.indices, batch.edges.indices)
+        assert ours.edges.n_features == batch.edges.n_features > 0
+    assert survey.profile.n_positions == batch.n_positions
+
+
+cells = st.sampled_from(["a", "b", "a/b", "/", "b/a", "ab", ""])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.lists(cells, min_size=1, max_size=4), min_size=2, max_size=8), st.data())
+def test_features_whose_strings_are_equal_stay_one(words: list[list[str]], data: st.DataObject) -> None:
+    """Texts with separators inside: two keys may write one string, in two pieces."""
+    X, y = [[(w,) for w in s] for s in words], [["x"] * len(s) for s in words]
+    cut = data.draw(st.integers(1, len(X) - 1))
+    whole = choose()(X)
+    batch = whole.learn(X, 2)
+    merged = settle(folded((survey_source(s, choose()) for s in list_sources(X, y, [cut])), join_surveys), 2)
+    assert list(merged.feature_names()) == list(whole.feature_names())
+    np.testing.assert_array_equal(merged.encode(X).sparse.indices, batch.sparse.indices)
+
+
+# ---- models ------------------------------------------------------------------------------------------------------
+
+
+MODELS = {
+    "linear": lambda: LinearCRF(template=TEMPLATE, max_iter=8, trainer="lbfgs"),
+    "order 2": lambda: LinearCRF(template=TEMPLATE, order=2, max_iter=2, trainer="lbfgs"),
+    "all features": lambda: LinearCRF(template=TEMPLATE, all_features=True, max_iter=4, trainer="lbfgs"),
+    "l1": lambda: LinearCRF(template=TEMPLATE, l1=0.1, max_iter=6, trainer="owlqn"),
+    "balanced": lambda: LinearCRF(template=TEMPLATE, class_weight="balanced", max_iter=6, trainer="lbfgs"),
+    "margin": lambda: LinearCRF(template=TEMPLATE, objective="softmax_margin", max_iter=6, trainer="rprop"),
+    "memm": lambda: MEMM(template=TEMPLATE, max_iter=6, trainer="lbfgs"),
+    "latent": lambda: LatentCRF(template=TEMPLATE, n_states=2, n_init=1, max_iter=4, trainer="lbfgs"),
+    "units": lambda: HiddenUnitCRF(
+        template=TEMPLATE, hidden_units=5, objective="likelihood", trainer="lbfgs", max_iter=4, dtype="float64"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_from_pieces_is_that_from_memory(name: str) -> None:
+    X, y = sentences(80)
+    pieces = HeldPieces(list_sources(X, y, [10, 11, 40, 61, 70]))
+    ours, whole = MODELS[name]().fit(SourceCorpus(pieces)), MODELS[name]().fit(X, y)
+    assert ours.fitted_.chain.shapes == whole.fitted_.chain.shapes
+    assert list(ours.feature_names_) == list(whole.feature_names_)
+    assert ours.history_[0]["objective"] == pytest.approx(whole.history_[0]["objective"], rel=1e-9)
+    np.testing.assert_allclose(ours.fitted_.theta, whole.fitted_.theta, rtol=1e-3, atol=1e-3)
+    assert ours.scheme_ == whole.scheme_
+
+
+def test_unknown_labels_and_sets() -> None:
+    X, y = sentences(60)
+    y[3][0], y[4][1], y[50][0] = None, {y[4][1], "O"}, None
+    corpus = SourceCorpus(HeldPieces(list_sources(X, y, [4, 30])))
+    ours, whole = LinearCRF(max_iter=5).fit(corpus), LinearCRF(max_iter=5, trainer="lbfgs").fit(X, y)
+    assert ours.history_[0]["objective"] == pytest.approx(whole.history_[0]["objective"], rel=1e-9)
+
+
+def test_folders_change_no_bit(column_file: Path, tmp_path: Path) -> None:
+    sources = plan_columns(column_file, piece_bytes=700)
+    assert len(sources) > 8
+    folder = tmp_path / "encoded"
+    corpus = encode_corpus(sources, folder, choose(), n_jobs=2)
+    assert "sequences" in repr(corpus)
+    fits = [open_corpus(folder, n_jobs=jobs, memory=memory) for jobs, memory in ((1, 0), (2, 10**6), (2, 10**9))]
+    models = [LinearCRF(template=TEMPLATE, max_iter=3).fit(fit) for fit in [*fits, SourceCorpus(HeldPieces(sources))]]
+    assert len({model.fitted_.theta.tobytes() for model in models}) == 1
+
+
+def test_checkpoints_resume_to_the_last_bit(column_file: Path, tmp_path: Path) -> None:
+    folder, mark = tmp_path / "encoded", tmp_path / "checkpoint"
+    corpus = encode_corpus(plan_columns(column_file, piece_bytes=2000), folder, choose())
+    whole = LinearCRF(max_iter=8).fit(corpus)
+    LinearCRF(max_iter=4).fit(corpus, checkpoint=mark)
+    resumed = LinearCRF(max_iter=8).fit(open_corpus(folder), checkpoint=mark, resume=True)
+    assert resumed.fitted_.theta.tobytes() == whole.fitted_.theta.tobytes()
+
+
+# ---- plans -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("piece_bytes", [1, 50, 333, 4000, 10**6])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n\n"])
+def test_every_sentence_is_in_one_piece(tmp_path: Path, piece_bytes: int, end: str) -> None:
+    X, y = sentences(40)
+    path = written(tmp_path / "data.txt", X, y)
+    path.write_text("# a comment\n" + path.read_text().replace("\n\n", "\n\n\n", 3) + end)
+    found = [source.read() for source in plan_columns(path, piece_bytes=piece_bytes)]
+    assert [row for part in found for row in part.sequences] == X
+    assert [part.kinds[c] for part in found for c in part.codes.tolist()] == [label for labels in y for label in labels]
+
+
+def test_several_files_and_compressed_ones(tmp_path: Path) -> None:
+    X, y = sentences(40)
+    written(tmp_path / "b.txt", X[10:], y[10:])
+    written(tmp_path / "a.txt", X[:10], y[:10])
+    found = plan_columns(tmp_path / "*.txt")
+    assert [(Path(source.path).name, source.number) for source in found] == [("a.txt", 0), ("b.txt", 1)]
+    packed = files("chainfield.data") / "demo" / "snips.train.conll.xz"
+    assert [source.stop for source in plan_columns(str(packed), piece_bytes=100)] == [None]
+
+
+# ---- profiles ----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.lists(st.sampled_from(["B-x", "I-x", "O", None]), min_size=1, max_size=5), min_size=1, max_size=6))
+def test_witnesses_have_the_steps_of_the_corpus(labels: list[list[str | None]]) -> None:
+    def steps(sequences: list[list[str | None]]) -> set:
+        return {step for s in sequences for step in zip([BORDER, *s], [*s, BORDER], strict=True)}
+
+    found = ListSource([[("w",)] * len(s) for s in labels], labels).read()
+    profile = Profile.of(Ragged.of([len(s) for s in labels]), found.kinds, found.codes)
+    assert profile.steps == steps(labels)
+    assert profile.complete == steps([s for s in labels if None not in s])
+    witnesses = profile.witnesses()
+    assert steps(witnesses) == profile.steps
+    assert steps([s for s in witnesses if None not in s]) >= profile.complete
+
+
+# ---- bad input ---------------------------------------------------------------------------------------------------
+
+
+def test_pieces_that_do_not_belong_together(tmp_path: Path) -> None:
+    X, y = sentences(10)
+    written(tmp_path / "1.txt", X, y)
+    written(tmp_path / "2.txt", [[(*row, "more") for row in rows] for rows in X], y)
+    with pytest.raises(DataError, match=r"1\.txt and .*2\.txt do not belong together: Rows of 1 and of 2 columns"):
+        LinearCRF().fit(SourceCorpus(HeldPieces(plan_columns(tmp_path / "*.txt"))))
+
+
+def test_labels_of_one_piece_count_for_all(tmp_path: Path) -> None:
+    X, y = sentences(20)
+    y[-1] = ["only-here"] * len(y[-1])
+    model = LinearCRF(max_iter=2).fit(SourceCorpus(HeldPieces(list_sources(X, y, [5, 19]))))
+    assert "only-here" in model.classes_
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "there is no sentence"),
+        (b"\n\n\n", "there is no sentence"),
+        (b"one\ntwo\n", "there is only one column"),
+        (b"a\tX\nb\n", "line 2"),
+        (b"\xff\xfe\tX\n", "utf-8"),
+    ],
+)
+def test_unreadable_pieces_are_named(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "bad.txt").write_bytes(content)
+    with pytest.raises(DataError, match=message) as error:
+        encode_corpus(plan_columns(tmp_path / "bad.txt"), tmp_path / "encoded", choose(None))
+    assert "bad.txt" in str(error.value)
+    assert not (tmp_path / "encoded").exists()
+
+
+def test_no_file_fits(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="No file fits"):
+        plan_columns(tmp_path / "*.txt")
+    with pytest.raises(FileNotFoundError, match="There is no file"):
+        plan_columns(tmp_path / "a.txt")
+    with pytest.raises(DataError, match="at least one"):
+        plan_columns([])
+
+
+def test_a_corpus_takes_no_labels_beside_it() -> None:
+    X, y = sentences(5)
+    corpus = SourceCorpus(HeldPieces(list_sources(X, y, [2])))
+    with pytest.raises(ConfigError, match="its labels already"):
+        LinearCRF().fit(corpus, y)
+    with pytest.raises(ConfigError, match="sequences in memory"):
+        LinearCRF(max_iter=1).fit(X, y).partial_fit(corpus, None)
+    with pytest.raises(ConfigError, match="all data in memory"):
+        HiddenUnitCRF(hidden_units=3, pretraining="frames", trainer="lbfgs", objective="likelihood").fit(corpus)
+
+
+def test_damaged_folders(column_file: Path, tmp_path: Path) -> None:
+    whole = tmp_path / "whole"
+    encode_corpus(plan_columns(column_file, piece_bytes=2000), whole, choose())
+
+    def broken(name: str) -> Path:
+        shutil.copytree(whole, tmp_path / name)
+        return tmp_path / name
+
+    folder = broken("unfinished")
+    (folder / "corpus.cf").unlink()
+    with pytest.raises(ModelFileError, match="not finished"):
+        open_corpus(folder)
+    folder = broken("cut")
+    (folder / "part-00001.cf").write_bytes((folder / "part-00001.cf").read_bytes()[:-100])
+    with pytest.raises(ModelFileError, match=r"part-00001\.cf"):
+        LinearCRF().fit(open_corpus(folder))
+    folder = broken("swapped")
+    shutil.copy(folder / "part-00000.cf", folder / "part-00001.cf")
+    with pytest.raises(ModelFileError, match="not the file that was written"):
+        LinearCRF().fit(open_corpus(folder))
+    folder = broken("missing")
+    (folder / "part-00002.cf").unlink()
+    with pytest.raises(FileNotFoundError, match=r"part-00002\.cf"):
+        LinearCRF().fit(open_corpus(folder))
+    with pytest.raises(ModelFileError, match="no folder"):
+        open_corpus(tmp_path / "nowhere")
+    with pytest.raises(ConfigError, match="not empty"):
+        encode_corpus(plan_columns(column_file), whole, choose())
+
+
+def test_numbers_that_lead_nowhere_are_refused(column_file: Path, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    from chainfield.corpora.part_file import check_part
+
+    part = encode_corpus(plan_columns(column_file), tmp_path / "encoded", choose()).part(0)
+    check_part(part)
+    sparse = part.batch.sparse
+    high, low = sparse.indices.copy(), sparse.indices.copy()
+    high[5], low[5] = sparse.n_features, -2
+    offsets = part.batch.offsets.copy()
+    offsets[1] = 10**9
+    wrong = [
+        replace(part, codes=part.codes[:-1]),
+        replace(part, codes=part.codes + len(part.kinds)),
+        replace(part, batch=replace(part.batch, offsets=offsets)),
+        replace(part, batch=replace(part.batch, sparse=replace(sparse, indices=high))),
+        replace(part, batch=replace(part.batch, sparse=replace(sparse, indices=low))),
+        replace(part, batch=replace(part.batch, sparse=replace(sparse, indptr=sparse.indptr[:-1]))),
+        replace(part, batch=replace(part.batch, dense=np.zeros((3, 2)))),
+    ]
+    for bad in wrong:
+        with pytest.raises(ValueError, match=r"fit|known|overlap"):
+            check_part(bad)
+
+
+def test_settings_of_the_encoding_stay(column_file: Path, tmp_path: Path) -> None:
+    corpus = encode_corpus(plan_columns(column_file), tmp_path / "encoded", choose(), min_count=2)
+    with pytest.raises(ConfigError, match="encoded with 2"):
+        LinearCRF(min_count=5).fit(corpus)
+    with pytest.raises(ConfigError, match="another template"):
+        LinearCRF(template="U0:%x[0,0]\n").fit(corpus)
+
+
+def test_commands(column_file: Path, tmp_path: Path) -> None:
+    def run(*words: object) -> str:
+        return CliRunner().invoke(group, list(map(str, words)), catch_exceptions=False).output
+
+    folder, output = tmp_path / "encoded", tmp_path / "model.cf"
+    assert "pieces" in run("encode", column_file, folder, "--min-count", 2, "--piece-bytes", 2000)
+    assert "objective" in run("train", folder, output, "--max-iter", 3, "--dev", column_file, "--memory", 0.1)
+    model = load(output)
+    assert model.min_count == 2
+    X, _ = sentences(3)
+    assert [len(labels) for labels in model.predict(X)] == [len(x) for x in X]
+    with pytest.raises(ConfigError, match="--memory is for folders"):
+        run("train", column_file, output, "--memory", 1)
+    with pytest.raises(ConfigError, match="piece-bytes"):
+        run("encode", column_file, tmp_path / "other", "--piece-bytes", 0)
+
+
+def test_sources_name_their_bytes(column_file: Path) -> None:
+    assert ColumnSource(str(column_file), 10, 20).name.endswith("data.txt (bytes 10 to 20)")
+    with pytest.raises(DataError, match="shorter"):
+        ColumnSource(str(column_file), 0, 10**9).read()
