@@ -59,11 +59,12 @@ ALLOWED: dict[str, str] = {
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
     "features scorers objectives tasks problem trainers fitted models",
     "models.empirical": "errors arrays schema settings memory parallel kernels kernels.counting kernels.train data "
-    "states potentials inference features scorers objectives tasks problem trainers fitted models",
+    "states potentials inference features scorers objectives tasks problem trainers fitted corpora models",
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
     "formats": "errors lazy spans data text",
     "text.tagging": "errors arrays schema confidence settings parallel features inference fitted models text",
+    "dask": "errors arrays parallel kernels data features problem files corpora models",
     "adapters": "errors arrays settings tasks models",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",

@@ -2,6 +2,7 @@ from . import adapters as adapters
 from . import audio as audio
 from . import confidence as confidence
 from . import corpora as corpora
+from . import dask as dask
 from . import data as data
 from . import errors as errors
 from . import features as features

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from chainfield.errors import ConfigError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.features.template import TemplateSet
 from chainfield.problem import Pieces
@@ -27,6 +28,11 @@ class Encoding:
 class Corpus(ABC):
     """Labelled sequences in pieces. ``fit`` of a model takes it in place of X and y."""
 
+    @property
+    def sources(self) -> Pieces[Source]:
+        """The pieces as they are read, for models that count words; encoded ones have no words any more."""
+        raise ConfigError("An encoded corpus holds numbers, not words; count the files that it was made from.")
+
     @abstractmethod
     def encoding(self, choose: ChooseMap, min_count: int, template: TemplateSet | None = None) -> Encoding:
         """The corpus in numbers; ``choose``: the feature map that suits sequences, still empty.
@@ -39,7 +45,12 @@ class Corpus(ABC):
 class SourceCorpus(Corpus):
     """Pieces that are read twice: to learn the features, and to encode with those of all pieces."""
 
-    sources: Pieces[Source]
+    read_from: Pieces[Source]
+
+    @property
+    def sources(self) -> Pieces[Source]:
+        """What is read."""
+        return self.read_from
 
     def encoding(self, choose: ChooseMap, min_count: int, template: TemplateSet | None = None) -> Encoding:
         """Count, merge, cut off, number; then encode."""

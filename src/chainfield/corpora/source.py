@@ -18,7 +18,7 @@ from chainfield.data.sentences import SentenceReader
 from chainfield.errors import ChainfieldError, DataError
 from chainfield.tasks.labels import plain_label
 
-from .storage import chunks_between, opened
+from .storage import chunks_between, chunks_of, opened
 
 CHUNK = 1 << 20  # bytes that are read at a time
 
@@ -78,23 +78,29 @@ class ColumnSource(Source):
         return self.path if self.stop is None else f"{self.path} (bytes {self.start} to {self.stop})"
 
     def _read(self) -> Read:
-        found = [take_labels(block, self.label_column, self.unknown) for block in self._blocks()]
+        found = [take_labels(block, self.label_column, self.unknown) for block in self.blocks()]
         if not found:
             raise DataError("there is no sentence; leave the file out, or check how it was written.")
         rows, labels = (join_rows(parts) for parts in zip(*found, strict=True))
         return Read(rows, rows.ragged, tuple(labels.values[0]), labels.codes[0])
 
-    def _blocks(self) -> Iterator[Block]:
-        if self.stop is None:
-            with opened(self.path) as readable:
-                yield from read_blocks(readable, **self.reading)
-            return
+    def blocks(self, *, verbatim: bool = False) -> Iterator[Block]:
+        """The sentences, some at a time; ``verbatim``: as :func:`~chainfield.data.column_blocks.blocks_of` has it."""
         options = dict(self.reading)
-        options.pop("encoding", None)
+        encoding = options.pop("encoding", "utf-8")
+        if self.stop is None and encoding.lower() not in ("utf-8", "utf8"):
+            with opened(self.path) as readable:
+                yield from read_blocks(readable, encoding=encoding, **options)
+            return
         reader = SentenceReader(
             options.get("separator"), options.get("comments", True), options.get("docstart", "skip"), self.name
         )
-        yield from blocks_of(chunks_between(self.path, self.start, self.stop, CHUNK), reader)
+        chunks = (
+            chunks_of(self.path, CHUNK)
+            if self.stop is None
+            else chunks_between(self.path, self.start, self.stop, CHUNK)
+        )
+        yield from blocks_of(chunks, reader, verbatim=verbatim)
 
 
 @final

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from chainfield.data.opening import Readable
+from chainfield.data.opening import Readable, open_bytes
 from chainfield.errors import ConfigError, DataError
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -68,6 +68,22 @@ def opened(path: str) -> Iterator[Readable]:
         return
     with _fsspec().open(path, "rb", compression="infer") as file:
         yield file
+
+
+def chunks_of(path: str, size: int) -> Iterator[bytes]:
+    """The bytes of a file, decompressed, some at a time."""
+    if is_url(path):
+        with opened(path) as file:
+            yield from iter(lambda: file.read(size), b"")  # type: ignore[union-attr]
+        return
+    with open_bytes(path) as read:
+        some: list[bytes] = []
+        for chunk in iter(read, b""):
+            some.append(chunk)
+            if sum(map(len, some)) >= size:
+                yield b"".join(some)
+                some = []
+        yield b"".join(some)
 
 
 @contextmanager

@@ -70,6 +70,21 @@ class Block:
         n = append_cells(buffer, len(self.text), self.row_ends, cells, joined, first, ord(between), out)
         return out[:n].tobytes()
 
+    def labelled(self, cells: Int32, names: Sequence[str]) -> bytes:
+        """The same, for blocks that were read sentence by sentence too; comments and line ends stay as they were."""
+        if not self.sentences:
+            return self.with_cells(cells, names)
+        written, at = list[str](), 0
+        for sentence in self.sentences:
+            end, first = sentence.newline, sentence.lines[0]
+            between = self.separator or ("\t" if "\t" in first or " " not in first else " ")
+            written += [line + end for line in sentence.leading]
+            for line in sentence.lines:
+                written.append(f"{line}{between}{names[cells[at]]}{end}")
+                at += 1
+            written.append(end)
+        return "".join(written).encode("utf-8")
+
 
 def read_blocks(
     readable: Readable,

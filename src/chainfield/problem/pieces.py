@@ -44,6 +44,10 @@ class Pieces(ABC, Generic[T]):
         """The results of :meth:`map`, joined along the tree; ``join`` may use up its left side."""
         return folded(self.map(function, *shared), join)
 
+    def notes(self) -> dict[str, float]:
+        """What an engine tells about itself: workers, bytes that were moved."""
+        return {}
+
     def sum(self, function: Callable[..., Term], *shared: Any) -> Term:
         """The values and vectors that a function gives, added along the tree."""
         return self.fold(function, add_terms, *shared)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,10 @@ class Problem(SummedProblem):
 
     def __post_init__(self) -> None:
         self._check()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was made for kernels is made again elsewhere."""
+        return {own.name: getattr(self, own.name) for own in fields(self)}
 
     @property
     def n_sequences(self) -> int:

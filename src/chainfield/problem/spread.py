@@ -69,7 +69,7 @@ class SpreadProblem(SummedProblem):
     @cached_property
     def facts(self) -> Facts:
         """Asked of all pieces once."""
-        return self.pieces.fold(facts_of, Facts.__add__)
+        return self.pieces.fold(piece_facts, Facts.__add__)
 
     @property
     def n_sequences(self) -> int:
@@ -96,24 +96,28 @@ class SpreadProblem(SummedProblem):
         """Pieces are asked for their whole gradients."""
         return False
 
+    def engine_notes(self) -> dict[str, float]:
+        """Those of the engine that holds the pieces."""
+        return self.pieces.notes()
+
     def arrays(self) -> Iterator[Array]:
         """A digest of each piece's arrays."""
-        return self.pieces.map(digest_of)
+        return self.pieces.map(piece_digest)
 
     def add(self, theta: Float, into: Float, *, variances: bool = False) -> float:
         """One vector from each piece, along the tree."""
-        value, vector = self.pieces.sum(term_of, theta, variances)
+        value, vector = self.pieces.sum(piece_gradient, theta, variances)
         into += vector
         return value
 
 
-def facts_of(piece: Piece) -> Facts:
+def piece_facts(piece: Piece) -> Facts:
     """What one piece tells."""
     problem = piece.problem
     return Facts(problem.n_sequences, problem.n_positions, problem.guess_loss, problem.path is not None)
 
 
-def term_of(piece: Piece, theta: Float, variances: bool = False) -> Term:
+def piece_gradient(piece: Piece, theta: Float, variances: bool = False) -> Term:
     """The loss of a piece and its gradient, or its curvature."""
     vector = np.zeros(len(theta))
     try:
@@ -122,7 +126,7 @@ def term_of(piece: Piece, theta: Float, variances: bool = False) -> Term:
         raise NoPathError(piece.first + error.sequence, error.known) from None
 
 
-def digest_of(piece: Piece) -> Array:
+def piece_digest(piece: Piece) -> Array:
     """(32,) bytes that tell a piece from others."""
     digest = hashlib.sha256()
     for array in piece.problem.arrays():

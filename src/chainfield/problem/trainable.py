@@ -107,6 +107,10 @@ class Trainable(ABC):
         """What every record of training tells besides."""
         return {}
 
+    def engine_notes(self) -> dict[str, float]:
+        """What is told of the engine while training goes on, and kept nowhere: workers, bytes that were moved."""
+        return {}
+
     # ---- parameters ----------------------------------------------------------------------------------------------
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def run(
                     save(session, False)
                 try:
                     if watch is not None:
-                        watch(progress)
+                        watch(replace(progress, notes=progress.notes | problem.engine_notes()))
                     if interrupts is not None:
                         interrupts.stop()
                 except KeyboardInterrupt:

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, final
 
+from chainfield.corpora.corpus import Corpus
 from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
 from chainfield.features.batch import Sparse
@@ -23,6 +24,7 @@ from chainfield.tasks import Tagging, ordered_labels
 
 from .chain import PAIRS, Fitted, chain_of, counts_of
 from .chunks import Chunk, check_lengths, chunks_of
+from .corpus_counts import count_source, join_counted
 from .counts import Counts
 from .distinct import label_sequences, sequence_offsets
 from .tally import Tally
@@ -85,8 +87,15 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
 
     # ---- counting ------------------------------------------------------------------------------------------------
 
-    def fit(self: E, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> E:
-        """Count sequences X with their labels y; positions whose label is None (or a set) are left out."""
+    def fit(self: E, X: Any, y: Any = None, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> E:
+        """Count sequences X with their labels y; positions whose label is None (or a set) are left out.
+
+        In place of both, X may be a corpus in pieces (docs/cluster.md).
+        """
+        if isinstance(X, Corpus):
+            if y is not None or sample_weight is not None or lengths is not None:
+                raise ConfigError("A corpus has its labels already; leave out y, sample_weight and lengths.")
+            return self._count_corpus(X)
         return self._count([self._sequences(X, y, sample_weight, lengths)], None)
 
     def partial_fit(self: E, X: Any, y: Any, sample_weight: Any = None, *, classes: Sequence[Any] | None = None) -> E:
@@ -183,6 +192,19 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
             check_pairs(rules, labels, counts.labels, counts.label_pairs())
         self.scheme_ = scheme
         self._build(features, counts)
+        return self
+
+    def _count_corpus(self: E, corpus: Corpus) -> E:
+        self.check_settings()
+        plain = type(self)(**self.get_params())  # what travels to other machines has no counts
+        found = corpus.sources.fold(count_source, join_counted, plain)
+        if not len(found.counts.samples):
+            raise DataError("The corpus holds no label at all; at least one position needs a known label.")
+        labels, sequences = ordered_labels(found.counts.labels), found.profile.witnesses()
+        scheme = found_scheme(labels, self.scheme, sequences)
+        check_rules(label_rules(labels, scheme, self.forbidden), labels, sequences)
+        self.scheme_ = scheme
+        self._build(found.features, found.counts)
         return self
 
     def _map(self, sequences: Sequence[Any]) -> FeatureMap:

@@ -1,0 +1,166 @@
+"""Pieces on the workers of a cluster: functions travel to them, and sums are added on the way back."""
+
+from __future__ import annotations
+
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, final
+
+from chainfield.problem import Pieces
+from chainfield.problem.pieces import ARITY
+
+from .connecting import engine, what_runs
+from .work import Parcel, WorkerError, hold, join_all, opened, work
+
+T = TypeVar("T")
+R = TypeVar("R")
+TRIES = 5  # of a round in which workers died
+PATIENCE = 60.0  # seconds to wait for a worker when there is none
+
+
+@dataclass(eq=False)
+class Places:
+    """Which worker a piece should lie on: neighbours together, because their sums are added first.
+
+    A worker that has gone loses its pieces to the others, evenly; those that stay keep theirs.
+    """
+
+    client: Any
+    n: int
+    _of: list[str] = field(default_factory=list)
+
+    def now(self) -> list[str]:
+        """The address of each piece's worker."""
+        living = living_workers(self.client)
+        if not self._of:
+            groups = -(-self.n // ARITY)
+            step = ARITY if groups >= len(living) else 1
+            runs = -(-self.n // step)
+            self._of = [living[(i // step) * len(living) // runs] for i in range(self.n)]
+        load = {worker: self._of.count(worker) for worker in living}
+        for i, worker in enumerate(self._of):
+            if worker not in load:
+                self._of[i] = min(living, key=lambda other: (load[other], other))
+                load[self._of[i]] += 1
+        return self._of
+
+
+def living_workers(client: Any) -> list[str]:
+    """The addresses of all workers; if there is none, one may be starting again."""
+    found = sorted(client.nthreads())
+    if not found:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except (TimeoutError, OSError):
+            raise WorkerError(f"All workers are gone, and none came back within {PATIENCE:g} s.") from None
+        found = sorted(client.nthreads())
+    return found
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DaskPieces(Pieces[T]):
+    """Pieces as tasks whose results stay on workers; what a lost worker held is made again by another."""
+
+    client: Any
+    tasks: Sequence[Any]  # futures
+    places: Places
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def map(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
+        """All at once; results come back in order."""
+        found = self._tried(lambda: self.client.gather(self._submitted(function, shared)))
+        return map(opened, found)
+
+    def derive(self, function: Callable[..., R], *shared: Any) -> DaskPieces[R]:
+        """Made where their origins are, and kept there."""
+        return DaskPieces(self.client, self._submitted(function, shared), self.places)
+
+    def fold(self, function: Callable[..., R], join: Callable[[R, R], R], *shared: Any) -> R:
+        """Joined by the workers along the tree; one result travels to the client."""
+
+        def once() -> Any:
+            found, places, level = self._submitted(function, shared), self.places.now(), 0
+            while len(found) > 1:
+                level += 1
+                name, runs = _key(f"join-{level}"), range(0, len(found), ARITY)
+                places = [places[i] for i in runs]
+                found = [
+                    found[i] if i + 1 == len(found) else self._submit(
+                        (name, i // ARITY), place, join_all, what_runs(), join, *found[i : i + ARITY]
+                    )
+                    for i, place in zip(runs, places, strict=True)
+                ]  # fmt: skip
+            return opened(found[0].result())
+
+        found: R = self._tried(once)
+        return found
+
+    def as_completed(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
+        """Results as they come, in any order; each is forgotten by the cluster once it is here."""
+        distributed = engine()
+        done = distributed.as_completed(self._submitted(function, shared))
+        for future in done:
+            try:
+                yield opened(future.result())
+            except distributed.KilledWorker as error:
+                raise WorkerError(_killed(error)) from None
+            future.release()
+
+    def notes(self) -> dict[str, float]:
+        """How many workers there are, and how many bytes they have sent to each other and to the client so far."""
+        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        sent = sum(worker["metrics"].get("transfer", {}).get("outgoing_bytes_total", 0) for worker in workers)
+        return {"workers": float(len(workers)), "bytes_moved": float(sent)}
+
+    def _submitted(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> list[Any]:
+        version, name = what_runs(), _key(function.__name__.strip("_").replace("_", "-"))
+        sent = [self._sent(value) for value in shared]
+        return [
+            self._submit((name, i), place, work, version, function, task, *sent)
+            for i, (task, place) in enumerate(zip(self.tasks, self.places.now(), strict=True))
+        ]
+
+    def _sent(self, value: Any) -> Any:
+        """What all pieces share: a task of its own where it is large, so that each worker gets it once."""
+        if value is None or isinstance(value, bool | int | float | str):
+            return value
+        return self._submit((_key("shared"), 0), None, hold, Parcel(value))
+
+    def _submit(self, key: Any, place: str | None, function: Callable[..., Any], *arguments: Any) -> Any:
+        where = {} if place is None else {"workers": [place], "allow_other_workers": True}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sending large graph")
+            return self.client.submit(function, *arguments, key=key, pure=False, **where)
+
+    def _tried(self, once: Callable[[], Any]) -> Any:
+        """Again, if workers died in a way that the scheduler does not mend by itself."""
+        distributed = engine()
+        lost = (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError)
+        for attempt in range(TRIES):
+            try:
+                return once()
+            except lost as error:
+                if isinstance(error, FileNotFoundError):
+                    raise
+                if attempt + 1 == TRIES:
+                    raise WorkerError(_killed(error)) from None
+        raise AssertionError
+
+
+def _killed(error: Exception) -> str:
+    last = getattr(error, "last_worker", None)
+    where = f"The worker {last.address}" if last is not None else "A worker"
+    return (
+        f"{where} died again and again ({type(error).__name__}); if it ran out of memory, use smaller pieces, or "
+        "larger workers."
+    )
+
+
+def _key(name: str) -> str:
+    """A name that the dashboard shows, and that is never used again."""
+    return f"{name}-{uuid.uuid4().hex}"

@@ -1,0 +1,112 @@
+"""What runs on a worker: a function of a piece, with errors that name the worker."""
+
+from __future__ import annotations
+
+import copy
+import errno
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from dask.sizeof import sizeof
+
+from chainfield.corpora.part import Part
+from chainfield.errors import ChainfieldError, ConfigError
+from chainfield.models.material import Examples
+from chainfield.parallel import one_blas_thread
+from chainfield.problem import Piece
+
+from .connecting import what_runs
+
+
+class Parcel:
+    """What travels between processes. Arrays come out in memory of their own, where kernels can read them: Dask lays
+    them into one buffer, at any byte.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpacked, (pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL),)
+
+    def __sizeof__(self) -> int:
+        return int(sizeof(self.value))
+
+
+def _unpacked(content: bytes) -> Parcel:
+    return Parcel(pickle.loads(content))
+
+
+def opened(thing: Any) -> Any:
+    """What is in a parcel; anything else as it is."""
+    return thing.value if isinstance(thing, Parcel) else thing
+
+
+class WorkerError(ChainfieldError, RuntimeError):
+    """A worker that could not do its work: out of memory, or out of disk."""
+
+
+def work(version: tuple[str, str], function: Callable[..., Any], *arguments: Any) -> Parcel:
+    """The function of what is in parcels; refused where the library is another one than the client's."""
+    if what_runs() != version:
+        raise ConfigError(
+            f"The worker {_here()} has chainfield {what_runs()[0]}, and the client has {version[0]}; install the same "
+            "version everywhere."
+        )
+    try:
+        with one_blas_thread():
+            return Parcel(function(*map(opened, arguments)))
+    except MemoryError:
+        raise WorkerError(f"The worker {_here()} is out of memory; use smaller pieces, or larger workers.") from None
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise WorkerError(f"The disk of the worker {_here()} is full; make room, and run it again.") from None
+        raise
+
+
+def hold(value: Parcel) -> Parcel:
+    """A value as a task: unlike one that was scattered, it survives the worker that holds it."""
+    return value
+
+
+def join_all(version: tuple[str, str], join: Callable[[Any, Any], Any], *results: Parcel) -> Parcel:
+    """Some results joined from left to right; what came in stays as it was, because it may be needed again."""
+
+    def joined(first: Any, *others: Any) -> Any:
+        found = copy.deepcopy(first)
+        for other in others:
+            found = join(found, other)
+        return found
+
+    return work(version, joined, *results)
+
+
+def _here() -> str:
+    from distributed import get_worker
+
+    try:
+        return str(get_worker().address)
+    except ValueError:
+        return "in this process"
+
+
+@sizeof.register(Parcel)
+def _parcel(parcel: Parcel) -> int:
+    return parcel.__sizeof__()
+
+
+@sizeof.register(Part)
+def _part(part: Part) -> int:
+    return part.__sizeof__()
+
+
+@sizeof.register(Examples)
+def _examples(examples: Examples) -> int:
+    return Part(examples.batch, (), examples.clamp.index).__sizeof__()
+
+
+@sizeof.register(Piece)
+def _piece(piece: Piece) -> int:
+    problem = piece.problem
+    return 3 * Part(problem.batch, (), problem.targets.clamp.index).__sizeof__()  # entries are written out for kernels

@@ -1,0 +1,222 @@
+"""On a real cluster of processes: the same models, bit by bit, for any number of workers, and when workers die."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+
+import chainfield.dask  # noqa: E402
+from chainfield import EmpiricalCRF, LatentCRF, LinearCRF, load_corpus  # noqa: E402
+from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns  # noqa: E402
+from chainfield.dask import connecting  # noqa: E402
+from chainfield.dask.work import WorkerError, work  # noqa: E402
+from chainfield.errors import ConfigError, DataError  # noqa: E402
+from chainfield.problem import HeldPieces  # noqa: E402
+
+# Dask opens sockets and files that are closed when the process ends; its own warnings are not ours.
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("dask")]
+PIECE = 900
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    corpus = load_corpus(files("chainfield.data") / "demo" / "snips.train.conll.xz")
+    path = tmp_path_factory.mktemp("data") / "data.txt"
+    with path.open("w", encoding="utf-8") as out:
+        for rows, labels in zip(corpus.rows[:150], corpus.labels[:150], strict=True):
+            out.writelines(f"{row[0]}\t{label}\n" for row, label in zip(rows, labels, strict=True))
+            out.write("\n")
+    return path
+
+
+def cluster(n: int) -> Any:
+    return distributed.LocalCluster(
+        n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
+    )
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with cluster(2) as two, distributed.Client(two, direct_to_workers=True) as found:
+        yield found
+
+
+def local(data: Path) -> SourceCorpus:
+    return SourceCorpus(HeldPieces(plan_columns(data, piece_bytes=PIECE)))
+
+
+def bits(model: Any, tmp_path: Path) -> bytes:
+    model.save(tmp_path / "model.cf")
+    return (tmp_path / "model.cf").read_bytes()
+
+
+MODELS = {
+    "lbfgs": lambda: LinearCRF(max_iter=4, min_count=2),
+    "owlqn": lambda: LinearCRF(max_iter=3, l1=0.1, trainer="owlqn", class_weight="balanced"),
+    "rprop": lambda: LatentCRF(max_iter=3, n_init=1, trainer="rprop"),
+    "counts": lambda: EmpiricalCRF(),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_same_bytes_as_on_one_machine(name: str, client: Any, data: Path, tmp_path: Path) -> None:
+    ours = MODELS[name]().fit(chainfield.dask.corpus(data, client, piece_bytes=PIECE))
+    assert bits(ours, tmp_path) == bits(MODELS[name]().fit(local(data)), tmp_path)
+
+
+def test_counts_of_pieces_are_those_of_the_whole(data: Path) -> None:
+    corpus = load_corpus(data)
+    pieces, whole = EmpiricalCRF().fit(local(data)), EmpiricalCRF().fit(corpus.rows, corpus.labels)
+    assert pieces.predict(corpus.rows) == whole.predict(corpus.rows)
+    assert pieces.counts_.samples.counts.sum() == whole.counts_.samples.counts.sum()
+
+
+def test_progress_tells_of_the_cluster(client: Any, data: Path) -> None:
+    seen: list[Any] = []
+    LinearCRF(max_iter=2).fit(chainfield.dask.corpus(data, client, piece_bytes=PIECE), callback=seen.append)
+    assert seen[-1].to_dict()["workers"] == 2
+    assert seen[-1].to_dict()["bytes_moved"] >= 0
+
+
+def test_bags_and_encoded_folders(client: Any, data: Path, tmp_path: Path) -> None:
+    import dask.bag
+
+    corpus = load_corpus(data)
+    pairs = list(zip(map(list, corpus.rows), corpus.labels, strict=True))
+    model = LinearCRF(max_iter=2).fit(chainfield.dask.corpus(dask.bag.from_sequence(pairs, npartitions=3), client))
+    whole = LinearCRF(max_iter=2, trainer="lbfgs").fit(corpus.rows, corpus.labels)
+    np.testing.assert_allclose(model.history_[0]["objective"], whole.history_[0]["objective"], rtol=1e-9)
+    choose = LinearCRF()._features
+    encoded = encode_corpus(plan_columns(data, piece_bytes=PIECE), tmp_path / "encoded", choose)
+    ours = LinearCRF(max_iter=3).fit(chainfield.dask.corpus(encoded, client))
+    assert bits(ours, tmp_path) == bits(LinearCRF(max_iter=3).fit(open_corpus(tmp_path / "encoded")), tmp_path)
+    with pytest.raises(ConfigError, match="encoded corpus holds numbers"):
+        EmpiricalCRF().fit(chainfield.dask.corpus(encoded, client))
+
+
+def test_killed_workers_change_no_bit(data: Path, tmp_path: Path) -> None:
+    """SIGKILL while features are counted, and while gradients are taken."""
+    wanted = bits(LinearCRF(max_iter=6).fit(local(data)), tmp_path)
+    with cluster(2) as two, distributed.Client(two, direct_to_workers=True) as found:
+        corpus = chainfield.dask.corpus(data, found, piece_bytes=PIECE)
+        killed: list[int] = []
+
+        def kill(*_: Any) -> None:
+            pids = [pid for pid in found.run(os.getpid).values() if pid not in killed]
+            killed.append(pids[0])
+            os.kill(pids[0], signal.SIGKILL)
+
+        threading.Timer(0.3, kill).start()
+        model = LinearCRF(max_iter=6).fit(corpus, callback=lambda progress: progress.iteration == 3 and kill())
+        assert len(killed) == 2
+    assert bits(model, tmp_path) == wanted
+
+
+# ---- tagging -----------------------------------------------------------------------------------------------------
+
+
+def test_every_piece_is_tagged_once(client: Any, data: Path, tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from chainfield.commands.main import group
+
+    model = tmp_path / "model.cf"
+    LinearCRF(max_iter=3, trainer="lbfgs").fit(local(data)).save(model)
+    CliRunner().invoke(group, ["tag", str(model), str(data), "-o", str(tmp_path / "one.txt")], catch_exceptions=False)
+    out, seen = tmp_path / "tagged", []
+    found = chainfield.dask.tag(model, data, out, client, piece_bytes=PIECE, watch=lambda *done: seen.append(done))
+    assert found.n_pieces == len(seen) == len(plan_columns(data, piece_bytes=PIECE)) > 4
+    assert found.n_sentences == 150
+    pieces = sorted(path for path in out.iterdir() if path.name != "about.json")
+    whole = b"".join(path.read_bytes() for path in pieces)
+    assert whole == (tmp_path / "one.txt").read_bytes()
+    stamps = {path: path.stat().st_mtime_ns for path in pieces}
+    pieces[1].unlink()
+    again = chainfield.dask.tag(model, data, out, client, piece_bytes=PIECE)
+    assert (again.n_pieces - again.n_skipped, again.n_pieces) == (1, found.n_pieces)
+    assert b"".join(path.read_bytes() for path in pieces) == whole
+    assert [path for path in pieces if path.stat().st_mtime_ns != stamps[path]] == [pieces[1]]
+    LinearCRF(max_iter=1, trainer="lbfgs").fit(local(data)).save(model)
+    with pytest.raises(ConfigError, match="labels of another model"):
+        chainfield.dask.tag(model, data, out, client, piece_bytes=PIECE)
+    with pytest.raises(ConfigError, match="was not made by tagging"):
+        chainfield.dask.tag(model, data, tmp_path, client)
+    with pytest.raises(FileNotFoundError, match="no model file"):
+        chainfield.dask.tag(tmp_path / "none.cf", data, out, client)
+    (tmp_path / "wide.txt").write_text("a\tb\tc\td\n")
+    with pytest.raises(DataError, match=r"wide\.txt, line 1: there are 4 columns; the model reads 1"):
+        chainfield.dask.tag(model, tmp_path / "wide.txt", tmp_path / "other", client)
+    assert not (tmp_path / "other" / "wide.txt").exists()
+
+
+# ---- bad input ---------------------------------------------------------------------------------------------------
+
+
+def test_no_cluster_at_that_address() -> None:
+    with pytest.raises(ConfigError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:1 "):
+        chainfield.dask.connect("tcp://127.0.0.1:1", timeout=1)
+
+
+def test_no_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise ValueError
+
+    monkeypatch.setattr(distributed, "get_client", none)
+    with pytest.raises(ConfigError, match="no Dask client"):
+        chainfield.dask.connect()
+
+
+def test_a_cluster_without_workers() -> None:
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=logging.CRITICAL) as none,
+        distributed.Client(none) as found,
+        pytest.raises(ConfigError, match="has no workers"),
+    ):
+        chainfield.dask.connect(found, timeout=0.5)
+
+
+def test_another_version_is_refused(client: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "what_runs", lambda: ("9.9.9", "f" * 64))
+    with pytest.raises(ConfigError, match=r"worker tcp://.* has chainfield .*, and this process has 9\.9\.9"):
+        chainfield.dask.corpus(data, client)
+    with pytest.raises(ConfigError, match=r"the client has 9\.9\.9"):
+        work(("9.9.9", "f" * 64), abs, -1)
+
+
+def test_workers_out_of_memory_and_disk_are_named(client: Any) -> None:
+    def eat() -> None:
+        raise MemoryError
+
+    def fill() -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(WorkerError, match=r"worker tcp://.* is out of memory"):
+        client.submit(work, connecting.what_runs(), eat).result()
+    with pytest.raises(WorkerError, match=r"disk of the worker tcp://.* is full"):
+        client.submit(work, connecting.what_runs(), fill).result()
+
+
+def test_bad_pieces_are_named(client: Any, data: Path, tmp_path: Path) -> None:
+    import dask.bag
+
+    for name, content in (("a.txt", data.read_bytes()), ("b.txt", b"one\ttwo\tX\n")):
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=r"do not belong together: Rows of 1 and of 2 columns"):
+        LinearCRF().fit(chainfield.dask.corpus(tmp_path / "*.txt", client))
+    (tmp_path / "b.txt").write_bytes(b"")
+    with pytest.raises(DataError, match=r"b\.txt: there is no sentence"):
+        LinearCRF().fit(chainfield.dask.corpus(tmp_path / "*.txt", client))
+    bag = dask.bag.from_sequence([("no pair",)], npartitions=1)
+    with pytest.raises(DataError, match="partition 0 of the bag: item 0"):
+        LinearCRF().fit(chainfield.dask.corpus(bag, client))
