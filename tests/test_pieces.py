@@ -57,7 +57,7 @@ def whole_problem(n: int = 30, objective: str = "likelihood", **penalties: float
 def spread(problem: Problem, cuts: list[int], n_jobs: int = 1) -> SpreadProblem:
     pieces = []
     for lo, hi in zip([0, *cuts], [*cuts, problem.n_sequences], strict=True):
-        batch, targets = problem._part(slice(lo, hi))
+        batch, targets, _ = problem._part(slice(lo, hi))
         own = replace(problem, batch=batch, targets=replace(targets, path=None), l1=0.0, l2=0.0)
         pieces.append(Piece(own, lo))
     held = HeldPieces(pieces, n_jobs)
