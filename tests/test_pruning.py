@@ -14,6 +14,7 @@ from chainfield.files.container import read_container, write_container
 from chainfield.fitted.pruning import plausible
 from chainfield.models.pruning import THRESHOLD
 from chainfield.scorers import Pruner
+from chainfield.scorers.pruner import MOST_ROWS
 from test_commands import run
 
 Data = tuple[list[list[tuple[str]]], list[list[str]]]
@@ -223,6 +224,15 @@ def test_what_is_lost_is_told(data: tuple[Data, Data], second: LinearCRF, capsys
     assert 1 - kept[np.arange(len(truth)), truth].mean() == pytest.approx(pruner.lost, abs=0.03)
     LinearCRF(prune=0.01, max_iter=1, verbose=True).fit(*data[0])
     assert "labels, " in capsys.readouterr().out
+
+
+def test_what_a_position_costs_has_a_bound() -> None:
+    """A word without a known feature: all labels are alike, and the best of them stay."""
+    y = [[f"T{i}"] for i in range(80)]
+    model = LinearCRF(prune=1e-4, max_iter=1).fit([[(f"{chr(200 + i)}",)] for i in range(80)], y)
+    assert (model.predict_marginals([[("?",)]])[0] > 0).sum() == MOST_ROWS
+    model = LinearCRF(prune=0.0, max_iter=1).fit([[(f"{chr(200 + i)}",)] for i in range(80)], y)
+    assert (model.predict_marginals([[("?",)]])[0] > 0).sum() == 80
 
 
 # ---- what cannot be pruned ---------------------------------------------------------------------------------------

@@ -83,6 +83,12 @@ BENCHMARKS = {
             "empirical",
         ),
         Benchmark(
+            "many-labels",
+            "hundreds of labels: pruned training on the Brown corpus, first and second order; 2,000 made-up labels",
+            "8",
+            "many_labels",
+        ),
+        Benchmark(
             "empirical-stream", "training by counting from a stream, up to 100 million tokens", "15", "empirical_stream"
         ),
         Benchmark(

@@ -84,7 +84,7 @@ def _block(chain: Chain, batch: Batch, clamp: Clamp | None, keep_known: bool) ->
     assert pruner is not None
     allowed = None if clamp is None else clamp.table[clamp.index]
     threshold = pruner.threshold
-    kept = _limited(pruner.marks(chain.emissions, batch, threshold), allowed, keep_known)
+    kept = _limited(pruner.marks(chain.emissions, batch), allowed, keep_known)
     if space.n_edges == space.n_states**2 and space.start.all() and space.end.all():
         return lattice_of(kept)
     net = make_net(space)

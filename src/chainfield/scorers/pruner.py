@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 
     from .scorer import Scorer
 
+MOST_ROWS = 50
+
 
 @dataclass(frozen=True, eq=False)
 class Pruner:
-    """Leaves the rows whose probability is at least ``threshold``, and the most probable one always.
+    """Leaves the rows whose probability is at least ``threshold``, :data:`MOST_ROWS` at most and one at least.
 
     It has weights of its own for the chain's sparse features. ``trained``: the threshold of training. A smaller one
     would let in rows that training never compared with the right ones (accuracy falls from 96 % to 45 %).
@@ -55,15 +57,24 @@ class Pruner:
             )
         return replace(self, threshold=threshold)
 
-    def marks(self, scorers: Sequence[Scorer], batch: Batch, threshold: float) -> Bool:
-        """(N, R) the rows that are plausible."""
+    def marks(self, scorers: Sequence[Scorer], batch: Batch, threshold: float | None = None) -> Bool:
+        """(N, R) the rows that are plausible; with a threshold that is not its own, however many there are.
+
+        Where hundreds are about as probable, as for a word without a known feature, the best of them stay: what a
+        position costs has a bound.
+        """
         from chainfield.kernels.train.zero_order import mark_plausible
 
         scorer = sparse_scorer(scorers)
         node = np.zeros((batch.n_positions, scorer.n_rows))
         scorer.forward({"weight": self.weight}, batch, "sum", node)
         kept = np.empty(node.shape, np.bool_)
-        mark_plausible(node, threshold, kept)
+        mark_plausible(node, self.threshold if threshold is None else threshold, kept)
+        if threshold is None and self.threshold > 0.0:
+            wide = np.flatnonzero(kept.sum(axis=1) > MOST_ROWS)
+            best = np.argpartition(node[wide], -MOST_ROWS, axis=1)[:, -MOST_ROWS:]
+            kept[wide] = False
+            kept[wide[:, None], best] = True
         return kept
 
     def to_parts(self) -> tuple[dict[str, Any], Arrays]:
