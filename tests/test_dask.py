@@ -147,6 +147,12 @@ def test_every_piece_is_tagged_once(client: Any, data: Path, tmp_path: Path) -> 
     assert (again.n_pieces - again.n_skipped, again.n_pieces) == (1, found.n_pieces)
     assert b"".join(path.read_bytes() for path in pieces) == whole
     assert [path for path in pieces if path.stat().st_mtime_ns != stamps[path]] == [pieces[1]]
+    words = ["tag", str(model), str(data), "-o", str(tmp_path / "three"), "--dask", client.scheduler.address]
+    told = CliRunner().invoke(group, words, catch_exceptions=False)
+    assert "1 pieces, 150 sentences" in told.output
+    assert (tmp_path / "three" / data.name).read_bytes() == whole
+    with pytest.raises(ConfigError, match="needs a pattern of files and a folder"):
+        CliRunner().invoke(group, ["tag", str(model), "--dask", "tcp://x:1"], catch_exceptions=False)
     LinearCRF(max_iter=1, trainer="lbfgs").fit(local(data)).save(model)
     with pytest.raises(ConfigError, match="labels of another model"):
         chainfield.dask.tag(model, data, out, client, piece_bytes=PIECE)

@@ -76,7 +76,7 @@ ALLOWED: dict[str, str] = {
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "compat.torchcrf": "torch compat",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
-    "corpora models models.empirical models.neural text formats text.tagging compat compat.crfsuite",
+    "corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

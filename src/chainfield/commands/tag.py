@@ -40,6 +40,7 @@ _DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 @click.option("--to", metavar="NAME", help="Format of the answers.  [default: by the name of the output]")
 @click.option("--review", type=int, metavar="N", help="Raw text: only the N texts that a person should check first.")
 @annotation_files
+@click.option("--dask", metavar="ADDRESS", help="Tag on a cluster: DATA is a pattern, the output a folder.")
 @jobs
 @reading
 def tag(
@@ -58,6 +59,7 @@ def tag(
     word_column: str | None,
     sentence_column: str | None,
     text_field: str | None,
+    dask: str | None,
     jobs: int,
     **options: Any,
 ) -> None:
@@ -79,6 +81,11 @@ def tag(
     if n_best is not None and marginals:
         raise ConfigError("--marginals and --n-best do not go together, except as --n-best with --json.")
     check_output(output, data, model)
+    if dask is not None:
+        if n_best or marginals or as_json or decoder or text or format_ or to:
+            raise ConfigError("--dask adds labels to column files; leave out the options of other answers.")
+        _tag_on_cluster(model, data, output, dask, reading_arguments(**options))
+        return
     from .text import annotated
 
     name = "text" if text else annotated(data, format_)
@@ -114,6 +121,26 @@ def tag(
                 cells = tagger.labels(tagger.features.encode(rows, tagger.n_jobs))
                 out.buffer.write(block.with_cells(cells, list(map(str, tagger.task.labels))))  # type: ignore[attr-defined]
             out.flush()
+
+
+def _tag_on_cluster(model: Path, data: str, output: str, address: str, reading: dict[str, Any]) -> None:
+    """Every piece once, on the workers of a cluster."""
+    if "-" in (data, output):
+        raise ConfigError("--dask needs a pattern of files and a folder: chainfield tag MODEL 'data/*.txt' -o FOLDER.")
+    try:
+        import chainfield.dask as cluster
+    except ImportError as error:
+        raise ConfigError(str(error)) from None
+
+    def show(done: int, of: int) -> None:
+        click.echo(f"tagged {done} of {of} pieces", err=True)
+
+    found = cluster.tag(model, data, output, address, watch=show, **reading)
+    skipped = f"; {found.n_skipped} were there already" if found.n_skipped else ""
+    click.echo(
+        f"{found.folder}: {found.n_pieces} pieces, {found.n_sentences:,} sentences, {found.n_tokens:,} tokens{skipped}",
+        err=True,
+    )
 
 
 def _tag_text(

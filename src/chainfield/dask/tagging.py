@@ -12,7 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -130,6 +130,9 @@ def tag_piece(job: tuple[ColumnSource, Path], content: bytes, digest: str) -> tu
     """Tag one piece; its file appears when it is complete. Returns how many sentences and tokens it has."""
     source, target = job
     tagger, about = model_of(content, digest)
+    if source.reading.get("separator") is None:  # that of the training data
+        between = (about.get("notes") or {}).get("separator")
+        source = replace(source, reading={**source.reading, "separator": between})
     names, sentences, tokens = list(map(str, tagger.task.labels)), 0, 0
     parts: list[bytes] = []
     for block in source.blocks(verbatim=True):
