@@ -59,7 +59,11 @@ def tag(
     path = Path(model)
     if not path.is_file():
         raise FileNotFoundError(f"There is no model file {path}.")
-    content, found = path.read_bytes(), connect(client)
+    content = path.read_bytes()
+    if isinstance(client, str):
+        with connect(client) as own:
+            return tag(path, data, output, own, piece_bytes=piece_bytes, watch=watch, **reading)
+    found = connect(client)
     digest = hashlib.sha256(content).hexdigest()
     sources = plan_columns(data, piece_bytes=piece_bytes, **reading)
     names = output_names(sources)
