@@ -27,6 +27,8 @@ from test_commands import corpus_text, run
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 DOCS = ROOT / "docs"
+# Packages that pages may import and installations may lack.
+EXTRAS = ("torch", "matplotlib", "pandas", "polars", "pyarrow", "duckdb", "spacy", "transformers")
 
 
 def page_name(page: Path) -> str:
@@ -92,7 +94,7 @@ def skipped_without_extra() -> Iterator[None]:
     try:
         yield
     except (ConfigError, ImportError) as error:
-        if "pip install 'chainfield[" in str(error) or getattr(error, "name", None) in ("torch", "matplotlib"):
+        if "pip install 'chainfield[" in str(error) or getattr(error, "name", None) in EXTRAS:
             pytest.skip(str(error))
         raise
 

@@ -30,6 +30,7 @@ ALLOWED: dict[str, str] = {
     "kernels.train": "kernels kernels.chain",
     "native": "kernels",
     "data": "errors arrays parallel kernels kernels.text",
+    "frames": "errors lazy arrays",
     "confidence": "errors lazy arrays schema",
     "text": "errors arrays lazy kernels kernels.text data",
     "metrics": "errors arrays spans",
@@ -52,8 +53,8 @@ ALLOWED: dict[str, str] = {
     "plots",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
     "corpora": "errors arrays parallel data states potentials features tasks problem files",
-    "models": "errors lazy arrays settings memory parallel spans kernels kernels.train data metrics states potentials "
-    "inference features scorers objectives tasks problem trainers fitted inspection files corpora",
+    "models": "errors lazy arrays frames settings memory parallel spans kernels kernels.train data metrics states "
+    "potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "

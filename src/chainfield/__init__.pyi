@@ -9,6 +9,7 @@ from . import features as features
 from . import files as files
 from . import fitted as fitted
 from . import formats as formats
+from . import frames as frames
 from . import inference as inference
 from . import inspection as inspection
 from . import metrics as metrics

@@ -19,6 +19,7 @@ from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.features.template import TemplateSet, load_template, parse_template
 from chainfield.features.text import text_template
+from chainfield.frames.door import is_frame, is_framed, plain_sequence
 
 TemplateLike = TemplateSet | str | PathLike[str] | None
 
@@ -26,7 +27,9 @@ TemplateLike = TemplateSet | str | PathLike[str] | None
 def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -> Sequence[Any]:
     """Sequences as a list; with ``lengths``, ``data`` holds the positions of all sequences end to end."""
     if lengths is not None:
-        return _cut(data, lengths, what)
+        return _cut(plain_sequence(data, what) if is_framed(data) else data, lengths, what)
+    if is_framed(data):
+        data = _column_of_sequences(data, what)
     if isinstance(data, CodedRows):
         return data
     if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
@@ -39,12 +42,27 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
             "with lengths=."
         )
     sequences = data if isinstance(data, list | tuple) else list(data)
+    if any(map(is_framed, sequences)):
+        sequences = [
+            plain_sequence(one, f"{what}, sequence {s}") if is_framed(one) else one for s, one in enumerate(sequences)
+        ]
     for s, sequence in enumerate(sequences):
         if isinstance(sequence, str | bytes | Mapping) or not (hasattr(sequence, "__len__") or is_sparse(sequence)):
             raise DataError(
                 f"{what}: sequence {s} is {shown(sequence)}; a list with one entry per position is expected."
             )
     return sequences
+
+
+def _column_of_sequences(data: Any, what: str) -> list[Any]:
+    """A column whose values are sequences; one of words, and a frame, does not say where sequences end."""
+    values = [] if is_frame(data) else plain_sequence(data, what)
+    if is_frame(data) or (values and (isinstance(values[0], str) or not hasattr(values[0], "__len__"))):
+        raise DataError(
+            f"{what} is one frame or column; give a list with one for each sequence, say how long the sequences are "
+            "with lengths=, or cut it by a column with chainfield.frames.read_frame."
+        )
+    return values
 
 
 def _cut(data: Any, lengths: Sequence[int], what: str) -> list[Any]:
