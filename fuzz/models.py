@@ -308,6 +308,52 @@ def model_bytes(data: bytes) -> None:
         chainfield.load(path, n_jobs=1)
 
 
+CHECKPOINT_X = [[[f"w{i % 7}", f"s{i % 3}"] for i in range(k, k + 5)] for k in range(8)]
+CHECKPOINT_Y = [["ABC"[i % 3] for i in range(k, k + 5)] for k in range(8)]
+
+
+def _interrupted(trainer: str) -> Any:
+    return chainfield.LinearCRF(trainer=trainer, max_iter=4, l1=0.1 if trainer == "owlqn" else 0.0, n_jobs=1)
+
+
+@functools.cache
+def checkpoints() -> dict[str, bytes]:
+    """A checkpoint of each trainer, after its second iteration."""
+    found, path = {}, Path(_folder()) / "c"
+
+    def stop(progress: Any) -> None:
+        if progress.iteration == 2:
+            raise KeyboardInterrupt
+
+    for trainer in ("auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca"):
+        with contextlib.suppress(KeyboardInterrupt):
+            _interrupted(trainer).fit(CHECKPOINT_X, CHECKPOINT_Y, checkpoint=path, callback=stop)
+        found[trainer] = path.read_bytes()
+    return found
+
+
+def checkpoint_file(data: bytes) -> None:
+    """A mutated checkpoint: training goes on from it, or refuses it; a model that comes out is finite."""
+    choose = random.Random(data)
+    trainer = choose.choice(sorted(checkpoints()))
+    description, tensors = taken_apart(checkpoints()[trainer])
+    mark = description["config"]["mark"]
+    for _ in range(choose.choice((1, 1, 2, 4))):
+        choose.choice((_change_value, _change_tensor, _change_tensor))(description, tensors, choose)
+        if not tensors:
+            return
+    if isinstance(description.get("config"), dict):
+        description["config"]["mark"] = mark
+    path = Path(_folder()) / "c"
+    try:
+        path.write_bytes(signed(description, tensors))
+    except (ValueError, UnicodeError, OverflowError):
+        return
+    with warnings.catch_warnings(), contextlib.suppress(ChainfieldError), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        _interrupted(trainer).fit(CHECKPOINT_X, CHECKPOINT_Y, checkpoint=path, resume=True)
+
+
 @functools.cache
 def _folder() -> str:
     where = "/dev/shm" if os.path.isdir("/dev/shm") else None
@@ -317,7 +363,11 @@ def _folder() -> str:
 
 
 _kept: list[Any] = []
-TARGETS: dict[str, Callable[[bytes], None]] = {"model_file": model_file, "model_bytes": model_bytes}
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "model_file": model_file,
+    "model_bytes": model_bytes,
+    "checkpoint_file": checkpoint_file,
+}
 
 
 # ---- alone -------------------------------------------------------------------------------------------------------
@@ -327,8 +377,8 @@ def main(target: str = "model_file", inputs: str = "1000", first: str = "0") -> 
     """Try numbered inputs; findings are printed once for each place where they arise."""
     model = TARGETS[target]
     seeds()
-    if model is model_file:
-        model(b"warm")
+    checkpoints()
+    model(b"warm")
     with open("/proc/self/statm", encoding="ascii") as file:
         there = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (there + BYTES, resource.RLIM_INFINITY))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -18,9 +19,11 @@ import chainfield
 from chainfield import LinearCRF
 from chainfield.commands import train as command
 from chainfield.errors import ModelFileError
+from chainfield.files import replacing
 from chainfield.files.container import DIGEST
 from chainfield.files.digest import digest
 from chainfield.trainers.interrupting import interruptible
+from support.faults import FaultyOS
 
 X = [[[f"w{i % 7}", f"s{i % 3}"] for i in range(k, k + 5)] for k in range(12)]
 Y = [["ABC"[i % 3] for i in range(k, k + 5)] for k in range(12)]
@@ -252,3 +255,39 @@ def test_interrupted_trainings_of_the_command_line(tmp_path):
     assert further.returncode == 130
     assert (tmp_path / "m.cf").read_bytes() != better
     assert command._iterations_of(tmp_path / "m.cf", None) == 0
+
+
+# ---- faults ------------------------------------------------------------------------------------------------------
+
+
+def test_every_call_fails_in_turn_while_training(tmp_path, monkeypatch):
+    """Whatever fails, there is the old checkpoint or the new one, the model of the last iteration, and nothing else."""
+    monkeypatch.setattr("chainfield.models.run.CHECKPOINT_SECONDS", 0.0)
+    path = tmp_path / "c"
+
+    def stop(progress):
+        if progress.iteration == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model("lbfgs").fit(X, Y, checkpoint=path, callback=stop)
+    before, failed = path.read_bytes(), 0
+    for n in range(1, 100):
+        path.write_bytes(before)
+        crf, broken = model("lbfgs", 3), FaultyOS(n, OSError(errno.ENOSPC, "No space left on device"))
+        with monkeypatch.context() as patch:
+            patch.setattr(replacing, "os", broken)
+            try:
+                crf.fit(X, Y, checkpoint=path, resume=True)
+            except ModelFileError:
+                failed += 1
+        if len(broken.calls) < n:
+            break
+        assert [p.name for p in tmp_path.iterdir()] == ["c"], broken.calls
+        if hasattr(crf, "fitted_"):
+            assert crf.n_iter_ == 3
+            assert np.isfinite(crf.fitted_.theta).all()
+        again = model("lbfgs").fit(X, Y, checkpoint=path, resume=True)  # whichever it is, it is whole
+        assert again.history_[0]["iteration"] == 1
+        assert len(again.history_) == 5
+    assert failed > 10

@@ -206,6 +206,10 @@ FORGED = {
     "another class": ("words", setting("EmpiricalCRF", "estimator", "class")),
     "settings that are a list": ("words", setting([], "estimator", "settings")),
     "a setting that is impossible": ("words", setting("beam", "estimator", "settings", "decoder")),
+    "the name of another file as a template": ("words", lambda c, t: c["estimator"]["settings"].update(
+        template="/etc/hostname")),
+    "a weight that is too large": ("words", lambda c, t: c["estimator"]["settings"].update(
+        class_weight={"dict": [["A", 10**400]]})),
     "a number that is infinite": ("words", setting(float("inf"), "estimator", "n_sequences_seen")),
     "a sharpness that is no number": ("hmm", lambda c, t: c["chain"]["emissions"][0].update(sharpness=float("nan"))),
 }  # fmt: skip
@@ -264,8 +268,9 @@ def described(text):
         '{"kind": "model", "version": 6, "config": {"x": ' + '{"x":' * 900 + "1" + "}" * 900 + "}}",
         "[" * 100_000,
         "null",
+        '{"kind": "model", "version": 6, "config": {"x": "\\ud800"}}',
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_descriptions_of_wrong_types(text, tmp_path):
     (tmp_path / "m.cf").write_bytes(described(text))

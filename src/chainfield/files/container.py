@@ -49,7 +49,10 @@ def write_container(
 
     contents = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     description: dict[str, Any] = {"kind": kind, "version": version, "config": config}
-    description[DIGEST] = digest(description, contents, n_jobs)
+    try:
+        description[DIGEST] = digest(description, contents, n_jobs)
+    except UnicodeEncodeError:
+        raise ModelFileError(f"{path} cannot be written: a text has half a character (a lone surrogate).") from None
     # One entry: safetensors does not keep several in a definite order.
     metadata = {KEY: canonical(description).decode()}
     data = save(contents, metadata)
@@ -131,6 +134,7 @@ def _description(target: Path, metadata: dict[str, str], kind: str, version: int
         types = type(found_kind), type(found_version), type(description["config"])
         if types != (str, int, dict) or not 0 < found_version < 1 << 31 or not _shallow(description):
             raise TypeError
+        canonical(description)  # refuses halves of characters, which could not be written
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ModelFileError(f"{target} is a safetensors file, but chainfield did not write it.") from None
     if found_kind != kind:

@@ -45,8 +45,8 @@ def digest_at_once(description: dict[str, Any], arrays: Arrays) -> str:
 
 
 def canonical(value: Any) -> bytes:
-    """JSON that is the same for the same value."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    """JSON that is the same for the same value; halves of characters are a UnicodeEncodeError."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode("utf-8")
 
 
 def _pieces(array: Array) -> list[memoryview]:

@@ -6,12 +6,14 @@ import os
 from typing import Any
 
 from chainfield.errors import ConfigError, ModelFileError
+from chainfield.features import TemplateSet
 from chainfield.files.model import load_model
 from chainfield.files.values import from_json
 from chainfield.parallel import count_jobs
 
 from .base import SequenceModel
 from .families import COMPOSED, MODELS, WRAPPERS
+from .kinds import Template
 
 # Settings of 0.1.0 that have another name now.
 RENAMED = {"states_per_label": "n_states"}
@@ -37,7 +39,7 @@ def load(path: str | os.PathLike[str], n_jobs: int | None = None, *, tokeniser: 
         raise ModelFileError(f"{path} does not describe a model: {kind.__name__} is not for {fitted.task.kind}.")
     try:
         estimator = kind(**_settings(kind, about.get("settings", {})))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise ModelFileError(f"{path} has settings that cannot be used: {str(error).rstrip('.')}.") from None
     estimator.n_jobs = n_jobs
     try:
@@ -54,8 +56,11 @@ def _settings(kind: type[SequenceModel], stored: dict[str, Any]) -> dict[str, An
         name = RENAMED.get(key, key)
         if name in kind.settings:
             found[name] = from_json(value)
-            if found[name] is not None:
-                kind.settings[name].check(found[name])
+            if found[name] is None:
+                continue
+            kind.settings[name].check(found[name])
+            if isinstance(kind.settings[name].kind, Template) and not isinstance(found[name], TemplateSet):
+                raise ValueError(f"{name} is {found[name]!r:.40}, which may be the name of another file")
     return found
 
 
