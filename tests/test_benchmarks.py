@@ -53,7 +53,9 @@ def test_list_is_one_line_a_benchmark_and_needs_nothing():
     listed = subprocess.run(program, capture_output=True, text=True, encoding="utf-8", check=True).stdout
     names = [line.split()[0] for line in listed.splitlines()]
     assert names == list(commands.BENCHMARKS)
-    assert {"train-conll2000", "tag-conll2000", "memory-conll2000", "scaling", "startup"} <= set(names)
+    assert {"train-conll2000", "tag-conll2000", "memory-conll2000", "startup", "latency", "load", "encode"} <= set(
+        names
+    )
 
 
 def test_every_benchmark_is_where_the_list_says():
@@ -163,6 +165,32 @@ def test_training_benchmark_on_a_corpus_of_its_own(corpora, tmp_path):
     assert {"chainfield", "crfsuite"} <= set(result["samples"])
     assert result["notes"][0].startswith("A trial with the first 4 sentences")
     assert str(tmp_path) not in json.dumps(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "figures"),
+    [
+        ("latency", {"latency_lists_ratio_crfsuite", "latency_columns_ratio_crfsuite", "tutorial_tag_us"}),
+        ("encode", {"tag_dicts_1_speedup_crfsuite", "tag_lists_2_speedup_crfsuite", "encode_dicts_speedup_crfsuite"}),
+        ("load", {"load_names_speedup_crfsuite", "peak_lists_ratio_crfsuite", "fresh_seconds_columns_own"}),
+    ],
+)
+def test_benchmarks_of_all_styles_of_input(corpora, tmp_path, monkeypatch, name, figures):
+    monkeypatch.setattr("suite.load.PROCESSES", 2)
+    done = call(name, "--sample", 6, "--repeats", 1, "--json", tmp_path / "out.json")
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert figures <= set(result["figures"])
+    assert all(value > 0 for value in result["figures"].values())
+    assert str(tmp_path) not in json.dumps(result)
+
+
+def test_dicts_of_the_tutorial_have_other_keys_at_the_ends(corpora):
+    styles = importlib.import_module("suite.styles")
+    first, *_, last = styles.tutorial_dicts(tasks.conll2000().train.rows)[0]
+    assert ("BOS" in first, "EOS" in first, "BOS" in last, "EOS" in last) == (True, False, False, True)
+    assert first["+1:word.lower()"] == "saw"
+    assert "-1:postag" in last
 
 
 def test_made_up_data_and_the_arithmetic_they_need():

@@ -18,7 +18,8 @@ def environment(**more: str) -> dict[str, str]:
 
     source = str(Path(chainfield.__file__).resolve().parents[1])
     path = os.pathsep.join([str(BENCHMARKS), source, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    return {**os.environ, "PYTHONPATH": path, **more}
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}  # as after an installation
+    return {**kept, "PYTHONPATH": path, **more}
 
 
 def run_python(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:

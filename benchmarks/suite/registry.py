@@ -94,6 +94,21 @@ BENCHMARKS = {
         Benchmark(
             "torch-layer", "the torch layer against pytorch-crf and torch-struct; many states", "1", "torch_layer"
         ),
-        Benchmark("startup", "import, first use with a warm, cold and unwritable cache, --help", "3", "startup"),
+        Benchmark(
+            "startup", "import, --help and the first use of a fresh process, against python-crfsuite", "3", "startup"
+        ),
+        Benchmark("latency", "one sentence at a time in all styles of input, against python-crfsuite", "4", "latency"),
+        Benchmark(
+            "load",
+            "loading: seconds, peak memory, ten processes with one model, against python-crfsuite",
+            "4",
+            "load",
+        ),
+        Benchmark(
+            "encode",
+            "dicts and lists: tagging on one and two threads, encoding for training, against python-crfsuite",
+            "5",
+            "encode",
+        ),
     )
 }

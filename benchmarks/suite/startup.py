@@ -1,4 +1,4 @@
-"""Start-up: importing, first use with a warm, a cold and an unwritable cache of kernels, ``chainfield --help``."""
+"""Start-up: importing, ``--help``, and the first use of a fresh process, python-crfsuite beside it."""
 
 from __future__ import annotations
 
@@ -8,58 +8,80 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import chainfield
+from chainfield.kernels.jit import NATIVE, way
 
 from .children import BENCHMARKS, ask, environment, run_python
 from .measure import Measurements, Options, timed
+from .peers import installed, missing_notes
 
 REPEATS = 7
 COLD = 2  # rounds with an empty cache: compiling takes long
+WORKER = "suite.startup_worker"
+OTHERS = ("LatentCRF", "HiddenUnitCRF", "MEMM", "EmpiricalCRF", "HMMClassifier", "HiddenCRF", "NeuralCRF")
+SENTENCE = "the DT\ndog NN\n"
 
 
 def run(options: Options) -> Measurements:
     """Every figure is of fresh processes."""
-    result = Measurements("startup")
-    heavy: set[str] = set()
-    for _ in range(options.repeats or REPEATS):
-        result.add("python", timed(lambda: run_python("-c", "pass"))[0])
-        found = ask("suite.startup_worker", "imported")
-        heavy |= set(found["heavy"])
-        result.add("import", found["seconds"])
-        result.add("help", timed(lambda: run_python("-m", "chainfield", "--help"))[0])
-    result.figures |= {
-        "import_seconds": result.middle("import") or 0.0,
-        "import_heavy_modules": float(len(heavy)),
-        "help_seconds": result.middle("help") or 0.0,
-        "bare_python_seconds": result.middle("python") or 0.0,
-    }
-    result.notes.append(f"import chainfield loads, of the heavy libraries: {', '.join(sorted(heavy)) or 'none'}.")
+    repeats = options.repeats or REPEATS
+    result = Measurements("startup", notes=[way(), *missing_notes("crfsuite")])
     with tempfile.TemporaryDirectory() as name:
-        _first_uses(Path(name), options, result)
-        _unwritable(Path(name), result)
-    result.notes += [
-        "first_train: import, fit on 700 short sentences, predict; first_tag: import, load, predict one. Both in a "
-        "fresh process, without the start of Python itself; cold: no kernel is compiled yet.",
-    ]
+        folder = Path(name)
+        if NATIVE is None:
+            _compiling(folder, min(repeats, COLD), result)
+        _rounds(folder, repeats, result)
+        _unwritable(folder, result)
+    others = [name for name in OTHERS if name != "NeuralCRF" or find_spec("torch") is not None]
+    for name in others:
+        result.add(f"fit_{name}", float(ask(WORKER, "fit", name)["seconds"]))
+        result.figures[f"first_fit_{name}_seconds"] = result.middle(f"fit_{name}") or 0.0
+    result.notes.append(
+        "first_train: import, fit on 700 short sentences, predict; first_tag: import, load, predict one; first_fit: "
+        "import and fit of another estimator with its defaults, once, without the import of torch. All without the "
+        "start of Python itself. command_tag: `chainfield tag` of one sentence as a program."
+    )
     return result
 
 
-def _first_uses(folder: Path, options: Options, result: Measurements) -> None:
-    model = str(folder / "model.cf")
-    for i in range(min(options.repeats or COLD, COLD)):
+def _rounds(folder: Path, repeats: int, result: Measurements) -> None:
+    model, peer = str(folder / "model.cf"), str(folder / "model.crfsuite")
+    command = ("-m", "chainfield", "tag", model)
+    heavy: dict[str, set[str]] = {use: set() for use in ("imported", "train", "tag")}
+    for _ in range(repeats):
+        result.add("python", timed(lambda: run_python("-c", "pass"))[0])
+        result.add("help", timed(lambda: run_python("-m", "chainfield", "--help"))[0])
+        for use in heavy:
+            found = ask(WORKER, use, *([] if use == "imported" else [model]))
+            result.add(use, _right(found))
+            heavy[use] |= set(found["heavy"])
+        result.add("command_tag", timed(lambda: run_python(*command, input=SENTENCE))[0])
+        if installed("crfsuite"):
+            for use in ("crfsuite_train", "crfsuite_tag"):
+                result.add(use, _right(ask(WORKER, use, peer)))
+    names = {"imported": "import", "train": "first_train", "tag": "first_tag", "python": "bare_python"}
+    for sample in list(result.samples):
+        if sample in names or sample in ("help", "command_tag", "crfsuite_train", "crfsuite_tag"):
+            result.figures[f"{names.get(sample, sample)}_seconds"] = result.middle(sample) or 0.0
+    for use, modules in heavy.items():
+        shown = ", ".join(sorted(modules)) or "none"
+        result.notes.append(f"Of the heavy libraries, {names[use].replace('_', ' ')} loads: {shown}.")
+
+
+def _compiling(folder: Path, rounds: int, result: Measurements) -> None:
+    """Where Numba compiles: the first use with an empty cache, and the size of the cache."""
+    for i in range(rounds):
         for use in ("train", "tag"):
             cache = folder / f"cache-{use}-{i}"
             child = environment(NUMBA_CACHE_DIR=str(cache))
-            result.add(f"first_{use}_cold", _right(ask("suite.startup_worker", use, model, env=child)))
-            for _ in range(3):
-                result.add(f"first_{use}_warm", _right(ask("suite.startup_worker", use, model, env=child)))
+            result.add(f"{use}_cold", _right(ask(WORKER, use, str(folder / "model.cf"), env=child)))
             result.figures[f"cache_bytes_{use}"] = float(sum(f.stat().st_size for f in cache.rglob("*") if f.is_file()))
     for use in ("train", "tag"):
-        for state in ("warm", "cold"):
-            result.figures[f"first_{use}_{state}_seconds"] = result.middle(f"first_{use}_{state}") or 0.0
+        result.figures[f"first_{use}_cold_seconds"] = result.middle(f"{use}_cold") or 0.0
 
 
 def _unwritable(folder: Path, result: Measurements) -> None:
@@ -77,15 +99,15 @@ def _unwritable(folder: Path, result: Measurements) -> None:
     try:
         probe = run_python("-c", _PROBE, **options).stdout.strip()
         if probe != "unwritable":
-            result.notes.append("An unwritable cache could not be tried: the child could write all the same.")
+            result.notes.append("A read-only installation could not be tried: the child could write all the same.")
             return
-        found = ask("suite.startup_worker", "tag", str(model), **options)
-        result.figures["unwritable_cache_works"] = float(bool(found["right"]))
-        result.add("first_tag_unwritable", found["seconds"])
+        found = ask(WORKER, "tag", str(model), **options)
+        result.figures["unwritable_works"] = float(bool(found["right"]))
+        result.add("tag_unwritable", found["seconds"])
         result.figures["first_tag_unwritable_seconds"] = found["seconds"]
     except (RuntimeError, subprocess.SubprocessError, PermissionError) as error:
-        result.figures["unwritable_cache_works"] = 0.0
-        result.notes.append(f"With an unwritable cache it failed: {error}")
+        result.figures["unwritable_works"] = 0.0
+        result.notes.append(f"A read-only installation failed: {error}")
     finally:
         for path in [place, *place.rglob("*")]:
             path.chmod(0o755)
@@ -113,6 +135,6 @@ else:
 
 
 def _right(found: dict[str, Any]) -> float:
-    if not found["right"]:
+    if not found.get("right", True):
         raise RuntimeError("A first use gave wrong labels.")
     return float(found["seconds"])
