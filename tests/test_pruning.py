@@ -235,6 +235,12 @@ def test_what_a_position_costs_has_a_bound() -> None:
     assert (model.predict_marginals([[("?",)]])[0] > 0).sum() == 80
 
 
+def test_triples_that_do_not_fit_into_memory_are_refused() -> None:
+    X, y = draw(3000, n_tags=2000)
+    with pytest.raises(ConfigError, match=r"^Second order over [\d,]+ states .* would need about .* GB"):
+        LinearCRF(order=2, prune=None).fit(X, y)
+
+
 # ---- what cannot be pruned ---------------------------------------------------------------------------------------
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from chainfield.errors import ConfigError, DataError, NoPathError
+from chainfield.memory import demand_memory
 from chainfield.states import Rules, StateSpace, forbid, restrict, second_order
 from chainfield.states.schemes import detect_scheme, scheme_rules
 
+TRIPLE_BYTES = 100.0  # of a space that lists them: edges, and the layouts that kernels read
 ADVICE = 'correct the labels, or change the rules (scheme="auto" reads the scheme off the labels).'
 
 
@@ -79,4 +81,13 @@ def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:
 def ordered_space(space: StateSpace, rules: Rules | None, order: int) -> StateSpace:
     """The space under the rules; in second order, its states are pairs."""
     space = restricted(space, rules)
-    return second_order(space) if order == 2 else space
+    return paired(space) if order == 2 else space
+
+
+def paired(space: StateSpace) -> StateSpace:
+    """The second-order space; one that does not fit into memory is refused before it is made."""
+    leaving, entering = (np.bincount(side, minlength=space.n_states) for side in (space.src, space.dst))
+    n_edges = float((entering + space.start) @ leaving)
+    what = f"Second order over {space.n_states:,} states ({n_edges:,.0f} triples)"
+    demand_memory(TRIPLE_BYTES * n_edges, what, 'use order=1, or LinearCRF with prune="auto"')
+    return second_order(space)

@@ -10,11 +10,11 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.problem import Problem
 from chainfield.scorers import Chain
-from chainfield.states import Rules, StateSpace, one_per_label, second_order
+from chainfield.states import Rules, StateSpace, one_per_label
 from chainfield.trainers import Trainer
 
 from .compose import linear_emissions, transitions
-from .constraints import ordered_space, restricted
+from .constraints import ordered_space, paired, restricted
 from .estimator import ChainTagger
 from .groups import OrderSettings, PruningSettings, TransitionSettings
 from .kinds import seed_of
@@ -51,7 +51,7 @@ class LinearCRF(LinearTagger, PruningSettings):
         if self.order == 1:
             return super()._chain(material, space)
         if not prunes(self, self._objective(), material, space):
-            return super()._chain(material, second_order(space))
+            return super()._chain(material, paired(space))
         chain = super()._chain(material, space)
         return replace(chain, transitions=(*chain.transitions, triples(material, space)))
 
