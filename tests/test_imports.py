@@ -67,6 +67,7 @@ ALLOWED: dict[str, str] = {
     "text.tagging": "errors arrays schema confidence settings parallel features inference fitted models text",
     "dask": "errors arrays parallel kernels data features problem files corpora models",
     "adapters": "errors arrays settings tasks models",
+    "reports": "errors arrays spans metrics states fitted inspection models models.hmm",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
     "compat.crfsuite": "errors arrays features scorers fitted models compat",
@@ -77,7 +78,7 @@ ALLOWED: dict[str, str] = {
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "compat.torchcrf": "torch compat",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
-    "corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite",
+    "corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite reports",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

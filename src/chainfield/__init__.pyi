@@ -18,6 +18,7 @@ from . import objectives as objectives
 from . import plots as plots
 from . import potentials as potentials
 from . import problem as problem
+from . import reports as reports
 from . import scorers as scorers
 from . import settings as settings
 from . import spans as spans
@@ -44,6 +45,7 @@ from .models import LatentCRF as LatentCRF
 from .models import LinearCRF as LinearCRF
 from .models import NeuralCRF as NeuralCRF
 from .models import load as load
+from .reports import report as report
 from .text.document import Document as Document
 from .text.tagging.text_tagger import TextTagger as TextTagger
 

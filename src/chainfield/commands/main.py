@@ -19,7 +19,20 @@ from chainfield.errors import ChainfieldError
 
 READER = "chainfield-reader"  # the thread that reads ahead
 # Command → module that defines it, in the order in which help lists them.
-NAMES = ("demo", "train", "encode", "tag", "classify", "evaluate", "convert", "show", "import", "export", "compile")
+NAMES = (
+    "demo",
+    "train",
+    "encode",
+    "tag",
+    "classify",
+    "evaluate",
+    "report",
+    "convert",
+    "show",
+    "import",
+    "export",
+    "compile",
+)
 # A module and its command cannot be called by a keyword of Python.
 COMMANDS = {name: f"chainfield.commands.{name}{'_' * keyword.iskeyword(name)}" for name in NAMES}
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, overload
 
 import numpy as np
 
@@ -22,6 +23,31 @@ UNKNOWN_FLAGGED = -3  # the same, and it contains a separator of the templates
 
 # While learning, positions go through the kernel in runs of this many; room for their new keys is made before each.
 CHUNK = 4096
+
+
+class FeatureStrings(Sequence[str]):
+    """Feature strings by number; ``make`` writes those of some keys, ``keys`` (F,) are the keys of all features."""
+
+    def __init__(self, make: Callable[[Int], list[str]], keys: Int) -> None:
+        self._make, self._keys = make, keys
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[str]: ...
+    def __getitem__(self, at: int | slice) -> str | list[str]:
+        return self._make(self._keys[at]) if isinstance(at, slice) else self._make(self._keys[[at]])[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._make(self._keys))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 class Texts:
@@ -268,15 +294,19 @@ class KeyTable:
         return np.flatnonzero(careful)
 
     def _key_strings(self, keys: Int) -> list[str]:
-        template_of = {form: i for i, form in reversed(list(enumerate(self.program.form.tolist())))}
-        texts = self.texts.list
+        template_of, texts = self._template_of, self.texts.list
         rows = self._keys[keys].tolist()
         return [self.program.string(template_of[form], [texts[t] for t in slots if t >= 0]) for form, *slots in rows]
 
-    def names(self) -> list[str]:
-        """Feature strings by number."""
+    @cached_property
+    def _template_of(self) -> dict[int, int]:
+        """The first template of each form."""
+        return {form: i for i, form in reversed(list(enumerate(self.program.form.tolist())))}
+
+    def names(self) -> Sequence[str]:
+        """Feature strings by number, each made when it is asked for: there may be millions, and few are asked for."""
         _, first = np.unique(self._number, return_index=True)
-        return self._key_strings(first)
+        return FeatureStrings(self._key_strings, first)
 
     def save(self) -> Arrays:
         """Keys and tables; everything else follows from them."""

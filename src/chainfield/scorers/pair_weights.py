@@ -35,6 +35,7 @@ def scatter(pairs: Pairs, sparse: Sparse, d: Float, scale: float, into: Float) -
 def named_pairs(pairs: Pairs, weight: Float, names: Sequence[str]) -> Iterator[Weight]:
     """The weight of every pair that has a weight of its own."""
     entries = zip(pairs.feature().tolist(), pairs.row.tolist(), weight.tolist(), pairs.exists().tolist(), strict=True)
+    names = list(names)  # all are asked for
     return (Weight(names[f], column, w) for f, column, w, real in entries if real)
 
 
@@ -42,9 +43,16 @@ def pair_shares(
     pairs: Pairs, weight: Float, sparse: Sparse, columns: Sequence[Sequence[int]], names: Sequence[str]
 ) -> list[list[Share]]:
     """The share of each feature of each position; columns of -1 get nothing."""
+    known: dict[int, str] = {}  # neighbours share many features
+
+    def name(f: int) -> str:
+        if f not in known:
+            known[f] = names[f]
+        return known[f]
+
     return [
         [
-            Share(names[f], value, tuple(value * own.get(c, 0.0) for c in wanted))
+            Share(name(f), value, tuple(value * own.get(c, 0.0) for c in wanted))
             for f, value in _entries(sparse, t)
             for own in [_weights(pairs, weight, f)]
         ]
