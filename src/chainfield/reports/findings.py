@@ -102,4 +102,5 @@ def _doubtful(found: dict[str, Any]) -> list[str]:
     if not own or not own["n_sure"]:
         return []
     where = "training data" if own["of"] == "training" else "data"
-    return [f"In {own['n_sure']:,} places of the {where} a sure model disagrees with the gold label: worth a look."]
+    places = "1 place" if own["n_sure"] == 1 else f"{own['n_sure']:,} places"
+    return [f"In {places} of the {where} a sure model disagrees with the gold label: worth a look."]
