@@ -159,7 +159,7 @@ def test_what_each_kind_can_tell(pages):
     assert inside["linear"] == {"transitions", "features"}
     assert inside["latent"] >= {"states", "features"}
     assert "units" in inside["units"]
-    assert inside["hmm"] == {"hmm"} or "hmm" in inside["hmm"]
+    assert inside["hmm"] == {"hmm"}
     hmm = pages[1]["hmm"].data["models"][0]
     moves = hmm["inside"]["hmm"]["classes"][0]
     assert sum(p for a, _, p in moves["moves"] if a == 0) + moves["states"][0]["end"] == pytest.approx(1.0, abs=0.01)

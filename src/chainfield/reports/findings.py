@@ -43,7 +43,8 @@ def _scores(found: dict[str, Any]) -> list[str]:
         return []
     whole = scores["all"]
     if scores["of"] == "labels":
-        first = f"{_percent(whole['f1']['estimate'], 1)} of 100 labels are right."
+        what = "labels" if "token_accuracy" in found else "sequences"
+        first = f"{_percent(whole['f1']['estimate'], 1)} of 100 {what} are right."
     else:
         recall, precision = _percent(whole["recall"]["estimate"]), _percent(whole["precision"]["estimate"])
         first = f"It finds {recall} of 100 spans, and {precision} of 100 that it reports are right."

@@ -31,16 +31,15 @@ def inside(model: SequenceModel, X: Sequence[Any], frequency: dict[str, int]) ->
     found: dict[str, Any] = {}
     if fitted.task.every_position and not several:
         found["transitions"] = _transitions(fitted, frequency)
-    features = _features(model, frequency)
-    if features["labels"]:
+    hmm = _hmm(model)
+    if hmm is not None:  # means and variances say more than the weights that they are written as
+        found["hmm"] = hmm
+    elif (features := _features(model, frequency))["labels"]:
         found["features"] = features
     if several and fitted.task.every_position:
         found["states"] = _states(fitted, X)
     if has_units(fitted):
         found["units"] = _units(fitted)
-    hmm = _hmm(model)
-    if hmm is not None:
-        found["hmm"] = hmm
     return found
 
 
@@ -149,6 +148,9 @@ def _hmm(model: SequenceModel) -> dict[str, Any] | None:
     for number, label in enumerate(fitted.task.labels[:MOST_LABELS]):
         own = np.flatnonzero(space.label_of == number).tolist()
         inner = [e for e in range(space.n_edges) if space.label_of[space.src[e]] == number]
+        moves: list[list[Any]] = [
+            [own.index(int(space.src[e])), own.index(int(space.dst[e])), rounded(found.move[e])] for e in inner
+        ]
         classes.append(
             {
                 "label": str(label),
@@ -162,9 +164,7 @@ def _hmm(model: SequenceModel) -> dict[str, Any] | None:
                     }
                     for k in own
                 ],
-                "moves": [
-                    [own.index(int(space.src[e])), own.index(int(space.dst[e])), rounded(found.move[e])] for e in inner
-                ],
+                "moves": moves,
             }
         )
     return {

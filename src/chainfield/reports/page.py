@@ -97,7 +97,7 @@ def fit_page(data: dict[str, Any]) -> ReportPage:
 
 def asset(name: str) -> str:
     """A file that lies beside the templates."""
-    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+    return files("chainfield.reports").joinpath("assets").joinpath(name).read_text(encoding="utf-8")
 
 
 def fill(template: str, **parts: str) -> str:
