@@ -1,6 +1,6 @@
-"""Writes the tables of settings, options and file parts into the pages of the documentation: ``python docs/tables.py``.
+"""Writes the tables of settings, options, limits and file parts into the pages: ``python docs/tables.py``.
 
-A table stands between ``<!-- settings NAME -->`` (or ``options``, ``values``, ``tensors``, ``scorers``) and
+A table stands between ``<!-- settings NAME -->`` (or ``options``, ``values``, ``tensors``, ``scorers``, ``limits``) and
 ``<!-- end -->``; what is between them is written anew from the declarations.
 ``--check`` changes nothing and fails if a table is out of date.
 """
@@ -19,6 +19,7 @@ from chainfield.commands.main import group
 from chainfield.commands.model_options import SettingOption
 from chainfield.features import MAPS
 from chainfield.files import model, parts
+from chainfield.limits import LIMITS
 from chainfield.models.hidden_units.herding import HerdState
 from chainfield.models.hmm.ebw import EBW
 from chainfield.models.hmm.em import EM
@@ -32,7 +33,7 @@ from chainfield.trainers.session import SESSION
 
 TRAINERS = (LBFGS, Auto, SDCA, SGD, Adam, RProp, EM, EBW)
 DOCS = Path(__file__).parent
-MARK = re.compile(r"(<!-- (settings|options|values|tensors|scorers) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARK = re.compile(r"(<!-- (settings|options|values|tensors|scorers|limits) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def settings_table(name: str) -> str:
@@ -145,6 +146,13 @@ def scorers_table(name: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def limits_table(_: str) -> str:
+    """Every limit, as an environment sets it."""
+    lines = ["| variable | default | counts |", "|---|---|---|"]
+    lines += [f"| `{limit.variable}` | {limit.default:,} | {limit.what} |" for limit in LIMITS.values()]
+    return "\n".join(lines) + "\n"
+
+
 def renewed(text: str) -> str:
     """A page with its tables written anew."""
     tables = {
@@ -153,6 +161,7 @@ def renewed(text: str) -> str:
         "values": values_table,
         "tensors": tensors_table,
         "scorers": scorers_table,
+        "limits": limits_table,
     }
     return MARK.sub(lambda found: found[1] + tables[found[2]](found[3]) + found[4], text)
 

@@ -18,6 +18,8 @@ ALLOWED: dict[str, str] = {
     "errors": "",
     "lazy": "",
     "arrays": "",
+    "limits": "errors",
+    "checking": "errors arrays limits",
     "schema": "arrays",
     "settings": "errors",
     "memory": "errors",
@@ -29,44 +31,46 @@ ALLOWED: dict[str, str] = {
     "kernels.counting": "kernels",
     "kernels.train": "kernels kernels.chain",
     "native": "kernels",
-    "data": "errors arrays parallel kernels kernels.text",
+    "data": "errors arrays checking limits parallel kernels kernels.text",
     "frames": "errors lazy arrays",
     "confidence": "errors lazy arrays schema",
     "text": "errors arrays lazy kernels kernels.text data",
     "metrics": "errors arrays spans",
     "states": "errors arrays spans kernels",
-    "potentials": "errors arrays states",
-    "inference": "errors arrays parallel kernels kernels.chain states potentials",
+    "potentials": "errors arrays checking states",
+    "inference": "errors arrays checking limits parallel kernels kernels.chain states potentials",
     "torch": "errors arrays kernels kernels.chain states potentials inference",
-    "features": "errors lazy arrays schema parallel kernels kernels.text data",
+    "features": "errors lazy arrays checking limits schema parallel kernels kernels.text data",
     "statistics": "errors arrays features",
     "scorers": "errors lazy arrays schema memory kernels kernels.chain kernels.train states potentials features",
     "objectives": "errors arrays states potentials inference",
     "tasks": "errors arrays states potentials",
-    "problem": "errors arrays memory parallel kernels kernels.chain kernels.train states potentials inference features "
-    "scorers objectives",
+    "problem": "errors arrays memory parallel kernels kernels.chain kernels.train states potentials inference "
+    "features scorers objectives",
     "trainers": "errors arrays schema parallel kernels kernels.chain kernels.train states potentials inference "
     "features scorers objectives problem",
-    "fitted": "errors arrays parallel spans kernels kernels.chain states potentials inference features scorers tasks",
+    "fitted": "errors arrays checking limits parallel spans kernels kernels.chain states potentials inference "
+    "features scorers tasks",
     "plots": "errors arrays",
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
     "plots",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
     "corpora": "errors arrays parallel data states potentials features tasks problem files",
-    "models": "errors lazy arrays frames settings memory parallel spans kernels kernels.train data metrics states "
-    "potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora",
+    "models": "errors lazy arrays checking frames settings memory parallel spans kernels kernels.train data metrics "
+    "states potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
     "features scorers objectives tasks problem trainers fitted models",
-    "models.empirical": "errors arrays schema settings memory parallel kernels kernels.counting kernels.train data "
-    "states potentials inference features scorers objectives tasks problem trainers fitted corpora models",
+    "models.empirical": "errors arrays checking schema settings memory parallel kernels kernels.counting "
+    "kernels.train data states potentials inference features scorers objectives tasks problem trainers fitted "
+    "corpora models",
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
     "formats": "errors lazy spans data text",
     "text.tagging": "errors arrays schema confidence settings parallel features inference fitted models text",
     "dask": "errors arrays parallel kernels data features problem files corpora models",
-    "adapters": "errors arrays settings tasks models",
+    "adapters": "errors arrays checking settings tasks models",
     "reports": "errors arrays spans metrics states fitted inspection models models.hmm",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
@@ -77,8 +81,9 @@ ALLOWED: dict[str, str] = {
     "problem trainers fitted files models compat compat.crfsuite",
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "compat.torchcrf": "torch compat",
-    "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection files "
-    "corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite reports",
+    "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection "
+    "files corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite "
+    "reports",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

@@ -435,3 +435,68 @@ print(first_error("In file included from a.c:1:\\na.h:3:10: fatal error: Python.
 print(first_error("cc: cannot find it\\n"))"""
     lines, _ = run(code, CHAINFIELD_JIT=1)
     assert lines.splitlines() == ["a.h:3:10: fatal error: Python.h: No such file", "cc: cannot find it"]
+
+
+# ---- the checked build -------------------------------------------------------------------------------------------
+
+
+@numba_only
+def test_the_checked_build_checks_elements_and_vectors(tmp_path):
+    """A call that would read or write behind an array's end is an IndexError there, and only there."""
+    code = """
+import numpy as np
+from chainfield.kernels.jit import kernel, way
+from chainfield.kernels.declare import Float, Out
+from chainfield.kernels.vector import get, load, load_part, put, store, store_part
+
+@kernel
+def element(a: Float, at: int) -> float:
+    return a[at]
+
+@kernel
+def vector(a: Float, at: int, n: int, how: int, out: Out[Float]) -> None:
+    if how == 0:
+        store(out, 0, load(a, at))
+    elif how == 1:
+        store(out, at, load(a, 0))
+    elif how == 2:
+        store(out, 0, load_part(a, at, n, 0.0))
+    elif how == 3:
+        store_part(out, at, n, load(a, 0))
+    elif how == 4:
+        put(out, 0, get(a, at))
+    else:
+        put(out, at, get(a, 0))
+
+assert "check all bounds" in way()
+a = np.arange(16.0)
+def refused(f, *args):
+    try:
+        f(*args)
+    except IndexError:
+        return True
+    return False
+assert [refused(element, a, at) for at in (0, 15, 16, -17)] == [False, False, True, True]
+for how, last in ((0, 8), (1, 8), (4, 15), (5, 15)):
+    found = [refused(vector, a, at, 8, how, np.empty(16)) for at in (0, last, last + 1, -1, 10**9)]
+    assert found == [False, False, True, True, True], how
+for how in (2, 3):
+    found = [refused(vector, a, at, n, how, np.empty(16)) for at, n in ((13, 3), (13, 4), (8, 9), (16, 0), (-1, 2))]
+    assert found == [False, True, False, False, True], how
+print("checked")
+"""
+    script = tmp_path / "checked.py"  # Numba keeps compiled code beside a file
+    script.write_text(code)
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "CHAINFIELD_CHECKED": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, str(script)], env=env, capture_output=True, text=True)
+    assert done.stdout.strip() == "checked", done.stderr
+
+
+@numba_only
+def test_kernels_do_not_run_interpreted():
+    env = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "CHAINFIELD_JIT": "1", "NUMBA_DISABLE_JIT": "1"}
+    code = "from chainfield.commands.main import main; main(['demo'])"
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("chainfield: NUMBA_DISABLE_JIT is set")
+    assert "Traceback" not in done.stderr

@@ -1,6 +1,7 @@
 """Transforms, and Wapiti's small regular expressions."""
 
 import pickle
+import re
 from itertools import pairwise
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from chainfield.errors import ConfigError
 from chainfield.features.transform import TRANSFORM_NAMES, Transform, parse_transform
-from chainfield.features.wapiti_regex import first_match, is_matched
+from chainfield.features.wapiti_regex import first_matches, matched
 
 EXAMPLES = [
     ("identity", "McDonald", "McDonald"),
@@ -141,5 +142,29 @@ def test_abstractions_keep_the_length_or_collapse_runs(value, name):
     ],
 )
 def test_wapiti_expressions(expression, value, expected):
-    assert is_matched(expression, value) == (expected is not None)
-    assert first_match(expression, value) == (expected or "")
+    assert matched(expression, [value]) == [expected is not None]
+    assert first_matches(expression, [value]) == [expected or ""]
+
+
+ITEMS = st.tuples(st.sampled_from(["a", "b", ".", "\\d", "\\L", "\\u", "é"]), st.sampled_from(["", "", "*", "?"]))
+CLASSES = {".": ".", "\\d": "[0-9]", "\\L": "[^a-z]", "\\u": "[A-Z]"}
+REPEATS = {"": "", "*": "*?", "?": "?"}
+
+
+@given(
+    st.sampled_from(["", "^"]), st.lists(ITEMS, max_size=6), st.sampled_from(["", "$"]),
+    st.lists(st.text(st.sampled_from("aabbé1A"), max_size=9), min_size=1, max_size=5),
+)  # fmt: skip
+def test_expressions_find_what_a_search_that_goes_back_finds(start, pattern, end, values):
+    """Python's own expressions are slower than any bound, but right."""
+    expression = start + "".join(item + repeat for item, repeat in pattern) + end
+    translated = b"\\A" if start else b""
+    for item, repeat in pattern:
+        *loose, last = [bytes([byte]) for byte in item.encode()] if item not in CLASSES else [CLASSES[item].encode()]
+        translated += b"".join(map(re.escape, loose))
+        translated += (last if item in CLASSES else re.escape(last)) + REPEATS[repeat].encode()
+    translated += b"\\Z" if end else b""
+    found = [re.search(translated, value.encode(), re.DOTALL) for value in values]
+    assert matched(expression, values) == [match is not None for match in found]
+    expected = [match[0].decode("utf-8", "backslashreplace") if match else "" for match in found]
+    assert first_matches(expression, values) == expected

@@ -12,6 +12,7 @@ from . import formats as formats
 from . import frames as frames
 from . import inference as inference
 from . import inspection as inspection
+from . import limits as limits
 from . import metrics as metrics
 from . import models as models
 from . import objectives as objectives

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from chainfield.arrays import Array, Bool, Float
+from chainfield.checking import ROWS
 from chainfield.errors import ConfigError, DataError
 from chainfield.models import SequenceModel
 from chainfield.settings import is_whole
@@ -34,7 +35,7 @@ def pad(sequences: Sequence[Any]) -> Float:
 
     ``RowClassifier(model, width=D)`` reads it again.
     """
-    arrays = [np.asarray(sequence, np.float64) for sequence in sequences]
+    arrays = [ROWS.read(sequence, f"Sequence {s}") for s, sequence in enumerate(sequences)]
     shapes = {array.shape[1:] for array in arrays}
     if len(shapes) != 1 or len(next(iter(shapes))) != 1:
         raise DataError("Only two-dimensional arrays with the same number of columns make a table.")

@@ -17,9 +17,10 @@ import numpy as np
 
 from chainfield.arrays import Int, Int32, offsets_of
 from chainfield.errors import DataError
+from chainfield.limits import LINE_BYTES, SENTENCE_LINES
 
 from .coded_rows import CodedRows, encode_columns
-from .opening import Readable, is_utf8_file, line_runs_of, open_bytes, source_name, undecodable
+from .opening import Readable, check_lines, is_utf8_file, line_runs_of, open_bytes, source_name, undecodable
 from .sentences import DOCSTART, Sentence, SentenceReader
 from .string_table import Pieces, StringTable, padded_buffer
 
@@ -115,7 +116,7 @@ def blocks_of(chunks: Iterable[bytes], reader: SentenceReader, *, verbatim: bool
     With ``verbatim``, a block has bytes only if they can be written out as they are, a cell more in every row, and say
     what its sentences would, written one by one.
     """
-    for text, whole in _pieces(chunks):
+    for text, whole in _pieces(chunks, reader.source):
         rest = text
         while rest:
             part = rest
@@ -148,23 +149,30 @@ def _gathered(chunks: Iterable[bytes]) -> Iterator[bytes]:
     yield b"".join(parts)
 
 
-def _pieces(chunks: Iterable[bytes]) -> Iterator[tuple[bytes, bool]]:
+def _pieces(chunks: Iterable[bytes], name: str) -> Iterator[tuple[bytes, bool]]:
     """Chunks cut behind an empty line (True), or behind some line where there is no empty one (False).
 
     The empty line is the first one behind the last sentence that is complete.
     """
-    parts, first = list[bytes](), True
+    parts, first, size, n_lines, most = list[bytes](), True, 0, 0, LINE_BYTES.value()
     for chunk in chunks:
         parts.append(chunk)
-        if b"\n" not in chunk:  # a long line: read on
+        size += len(chunk)
+        if b"\n" not in chunk and size <= most:  # a long line: read on
             continue
         text = b"".join(parts)
+        check_lines(text, name, n_lines, most)
         text, first = (text.removeprefix(codecs.BOM_UTF8) if first else text), False
         blank = text.rfind(_BLANK)
-        end = text.rfind(b"\n") + 1 if blank < 0 else len(text[: blank + 1].rstrip(b"\n")) + len(_BLANK)
+        end = text.rfind(b"\n") + 1
+        if blank >= 0:
+            sentences = len(text[: blank + 1].rstrip(b"\n"))
+            end = (sentences or blank) + len(_BLANK)  # nothing but empty lines: all of them
         yield text[:end], blank >= 0
-        parts = [text[end:]]
+        n_lines += text.count(b"\n", 0, end)
+        parts, size = [text[end:]], len(text) - end
     last = b"".join(parts)
+    check_lines(last, name, n_lines, most)
     last = (last.removeprefix(codecs.BOM_UTF8) if first else last).rstrip(b"\n")
     if last:
         yield last + _BLANK, True
@@ -211,7 +219,7 @@ def cut_block(text: bytes, reader: SentenceReader, verbatim: bool) -> Block | No
     offsets = np.empty(n_lines + 1, np.int64)
     buffer = padded_buffer(blanked)
     n_sentences, n_rows = cut_cells(buffer, len(whole), code[0], n_columns, reader.comments, starts, ends, offsets)
-    if n_sentences <= 0:
+    if n_sentences <= 0 or not SENTENCE_LINES.allows(int(np.diff(offsets[: n_sentences + 1]).max())):
         return None
     codes, values = np.empty((n_columns, n_rows), np.int32), []
     for c, column in enumerate(codes):

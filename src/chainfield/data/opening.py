@@ -6,18 +6,19 @@ import codecs
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from io import BufferedIOBase
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, BinaryIO, TypeGuard, cast
+from typing import IO, Any, AnyStr, BinaryIO, TypeGuard, cast
 
 from chainfield.errors import ConfigError, DataError
+from chainfield.limits import LINE_BYTES, UNPACKED_BYTES, UNPACKED_RATIO, UNPACKING_MEMORY
 
 _CHUNK = 1 << 16
 # A few bytes of Zstandard may unfold to megabytes, so that it is fed in smaller bites.
 _ZSTD_CHUNK = 1 << 12
 
 _Read = Callable[[], bytes]
+_Step = Callable[[Any, bytes], tuple[bytes, bytes]]
 Readable = str | PathLike[str] | IO[str] | IO[bytes] | Iterable[str]
 
 
@@ -74,7 +75,15 @@ def line_runs_of(
     if take is not None and isinstance(take(0), bytes):
         yield name, _decoded_runs(lambda: cast(bytes, take(_CHUNK)), _decoder(encoding), name)
     else:
-        yield name, ([line.removesuffix("\n")] for line in cast(Iterable[str], readable))
+        yield name, _given_runs(cast(Iterable[str], readable), name)
+
+
+def _given_runs(lines: Iterable[str], name: str) -> Iterator[list[str]]:
+    most = LINE_BYTES.value()
+    for number, line in enumerate(lines):
+        if len(line) > most:
+            raise too_long(name, number + 1)
+        yield [line.removesuffix("\n")]
 
 
 def is_utf8_file(readable: Readable, encoding: str) -> TypeGuard[str | PathLike[str]]:
@@ -94,9 +103,10 @@ def _decoded_runs(
     read: _Read, decoder: codecs.IncrementalDecoder, name: str, longest: int | None = None
 ) -> Iterator[list[str]]:
     """Split what `read` returns, chunk after chunk until it returns nothing, into lines."""
-    ended = size = 0
+    ended, most = 0, LINE_BYTES.value() if longest is None else longest
     # The unfinished line is kept in parts: joining it at every chunk would be quadratic in its length.
     parts: list[str] = []
+    size = 0  # of the unfinished line
     while True:
         chunk = read()
         try:
@@ -105,22 +115,41 @@ def _decoded_runs(
             raise undecodable(name, ended, error) from None
         run = text.split("\n")
         parts.append(run[0])
+        size += len(run[0])
+        if size > most:
+            raise too_long(name, ended + 1, longest)
+        check_lines(text, name, ended, most, longest)
         if len(run) > 1:
             run[0] = "".join(parts)
             parts = [run.pop()]
+            size = len(parts[0])
             ended += len(run)
             yield run
-            size = 0
-        size += len(parts[-1])
-        if longest is not None and size > longest:
-            raise DataError(
-                f"{name}, line {ended + 1}: the line has more than {longest:,} characters; break it into several lines."
-            )
         if not chunk:
             break
     last = "".join(parts)
     if last:
         yield [last]
+
+
+def check_lines(text: AnyStr, name: str, n_lines: int, most: int, longest: int | None = None) -> None:
+    """Refuse a line of more than ``most`` bytes; the text stands behind the first ``n_lines`` lines of a file."""
+    end = "\n" if isinstance(text, str) else b"\n"
+    at = 0
+    while len(text) - at > most:
+        last = text.rfind(end, at, at + most + 1)
+        if last < 0:
+            raise too_long(name, n_lines + text.count(end, 0, at) + 1, longest)
+        at = last + 1
+
+
+def too_long(name: str, line: int, longest: int | None = None) -> DataError:
+    """What to say of a line that has no end in sight; ``longest``: what the reader allows, in place of the limit."""
+    if longest is not None:
+        return DataError(
+            f"{name}, line {line}: the line has more than {longest:,} characters; break it into several lines."
+        )
+    return DataError(f"{name}, line {line}: the line is too long; {LINE_BYTES.remedy}")
 
 
 def undecodable(name: str, n_lines: int, error: UnicodeDecodeError) -> DataError:
@@ -143,58 +172,89 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder:
 def _reader(file: BinaryIO, name: str) -> _Read:
     """Return a function that reads the next decompressed chunk, and turns damage into a DataError."""
     suffix = Path(name).suffix.lower()
-    if suffix == ".gz":
-        import gzip
-        import zlib
+    if suffix not in (".gz", ".xz", ".bz2", ".zst"):
+        return lambda: file.read(_CHUNK)
+    packed = unpacked = 0
 
-        return _guarded(gzip.GzipFile(fileobj=file), (EOFError, OSError, zlib.error), name)
-    if suffix == ".xz":
-        import lzma
+    def take() -> bytes:
+        nonlocal packed
+        some = file.read(_ZSTD_CHUNK if suffix == ".zst" else _CHUNK)
+        packed += len(some)
+        return some
 
-        return _guarded(lzma.LZMAFile(file), (EOFError, OSError, lzma.LZMAError), name)
-    if suffix == ".bz2":
-        import bz2
+    inner = _unpacker(suffix, take, name)
 
-        return _guarded(bz2.BZ2File(file), (EOFError, OSError), name)
-    if suffix == ".zst":
-        return _zstd_reader(file, name)
-    return lambda: file.read(_CHUNK)
-
-
-def _guarded(stream: BinaryIO | BufferedIOBase, damage: tuple[type[Exception], ...], name: str) -> _Read:
     def read() -> bytes:
-        try:
-            return stream.read(_CHUNK)
-        except damage as error:
-            raise _damaged(name, error) from None
+        nonlocal unpacked
+        some = inner()
+        unpacked += len(some)
+        if not UNPACKED_BYTES.allows(unpacked) and not UNPACKED_RATIO.allows(unpacked // max(packed, 1)):
+            raise DataError(
+                f"{name} unpacks to {unpacked:,} bytes from {packed:,}, as files do that are made to fill memories; "
+                f"{UNPACKED_RATIO.remedy}"
+            )
+        return some
 
     return read
 
 
-def _zstd_reader(file: BinaryIO, name: str) -> _Read:
-    # zstandard's stream reader takes a truncated file for a complete one; its decompression object can tell.
+def _unpacker(suffix: str, take: _Read, name: str) -> _Read:
+    """A function that reads the next chunk of a compressed file, whose bytes ``take`` gives."""
+    if suffix == ".gz":
+        import zlib
+
+        # 16: with the header and the sum of gzip, which are checked
+        begin = lambda: zlib.decompressobj(16 + zlib.MAX_WBITS)  # noqa: E731
+        return _streams(take, begin, lambda u, some: (u.decompress(some, _CHUNK), u.unconsumed_tail), zlib.error, name)
+    if suffix == ".xz":
+        import lzma
+
+        memory = UNPACKING_MEMORY.value()
+        return _streams(take, lambda: lzma.LZMADecompressor(memlimit=memory), _kept, lzma.LZMAError, name)
+    if suffix == ".bz2":
+        import bz2
+
+        return _streams(take, bz2.BZ2Decompressor, _kept, OSError, name)
     import zstandard
 
-    context = zstandard.ZstdDecompressor()
-    frame = context.decompressobj()
-    compressed = b""
-    open_frame = False
+    memory = UNPACKING_MEMORY.value()
+    context = zstandard.ZstdDecompressor(max_window_size=memory)
+    return _streams(take, context.decompressobj, lambda u, some: (u.decompress(some), b""), zstandard.ZstdError, name)
+
+
+def _kept(unpacker: Any, packed: bytes) -> tuple[bytes, bytes]:
+    """The step of unpackers that keep the bytes that are still to be read."""
+    return unpacker.decompress(packed, _CHUNK), b""
+
+
+def _streams(take: _Read, begin: Callable[[], Any], step: _Step, damage: type[Exception], name: str) -> _Read:
+    """Streams one behind the other; zeros between them are padding.
+
+    ``begin`` makes the unpacker of a stream; ``step`` feeds it, and gives some text and the bytes that are left over.
+    """
+    unpacker, packed, is_open, n_ended = begin(), b"", False, 0
 
     def read() -> bytes:
-        nonlocal frame, compressed, open_frame
+        nonlocal unpacker, packed, is_open, n_ended
         while True:
-            compressed = compressed or file.read(_ZSTD_CHUNK)
-            if not compressed:
-                if open_frame:
+            waits = not packed and getattr(unpacker, "needs_input", True)
+            if waits:
+                packed = take()
+            if waits and not packed:
+                if is_open:
                     raise _damaged(name, "it ends in the middle")
                 return b""
+            if n_ended and not is_open:
+                packed = packed.lstrip(b"\0")
+                if not packed:
+                    continue
             try:
-                text: bytes = frame.decompress(compressed)
-            except zstandard.ZstdError as error:
+                text, rest = step(unpacker, packed)
+            except (damage, EOFError) as error:
                 raise _damaged(name, error) from None
-            compressed, open_frame = frame.unused_data, not frame.eof
-            if frame.eof:
-                frame = context.decompressobj()
+            packed, is_open = rest, not unpacker.eof
+            if unpacker.eof:
+                packed, unpacker, n_ended = unpacker.unused_data, begin(), n_ended + 1
             if text:
                 return text
 

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chainfield.errors import ConfigError, DataError
+from chainfield.limits import COLUMNS, SENTENCE_LINES
 
 from .opening import Readable, line_runs_of
 
 DOCSTART = "-DOCSTART-"
 # Tokens may hold no-break and other Unicode spaces: only these two separate cells or make a line blank.
 _SPACES = " \t"
+_NO_ROW = ("#", " ", "\t", "\r", DOCSTART)  # lines that begin so may be comments or blank
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class SentenceReader:
         self._rows: list[tuple[str, ...]] = []
         # Lines with "#" in front, met before the file's first row has told how many columns rows have.
         self._undecided: list[tuple[int, str]] = []
+        self._most_lines = SENTENCE_LINES.value()
 
     @property
     def between_sentences(self) -> bool:
@@ -99,11 +102,16 @@ class SentenceReader:
 
     def read(self, run: list[str]) -> Iterator[Sentence]:
         """Take some lines."""
-        at = 0
+        at, blank = 0, -1  # where we are, and the next empty line
         while at < len(run):
-            end = _end(run, at) if self.between_sentences else at
+            blank = _end(run, at) if blank < at else blank
+            # Lines that cannot begin a sentence go one by one: looking beyond each would be quadratic in their number.
+            whole = self.between_sentences and blank < len(run) and not run[at].startswith(_NO_ROW)
+            end = blank if whole else at
             plain = self._plain_rows(run[at:end]) if end > at else None
             number = self.n_lines + at + 1
+            if end - at > self._most_lines:
+                raise self._endless(self.n_lines + at + self._most_lines)
             if plain is None:
                 sentence = self._feed(number, run[at])
                 at += 1
@@ -123,6 +131,8 @@ class SentenceReader:
     def _feed(self, number: int, raw: str) -> Sentence | None:
         """Take one line; returns the sentence that it ends, if it does."""
         text = raw.removesuffix("\r")
+        if len(self._rows) + len(self.leading) + len(self._undecided) >= self._most_lines:
+            raise self._endless(number)
         is_blank = not text.strip(_SPACES)
         may_be_comment = self.comments and not self._rows and text.startswith("#")
         if is_blank or (self.skip_docstart and self._is_docstart(text)):
@@ -150,11 +160,19 @@ class SentenceReader:
             self._add(number, text)
         return None
 
+    def _endless(self, number: int) -> DataError:
+        return DataError(
+            f"{self.source}, line {number}: the sentence does not end; write a blank line between sentences. Here "
+            f"{SENTENCE_LINES.remedy}"
+        )
+
     def _learn(self, number: int, text: str) -> None:
         """The first row of the file."""
         if self.separator is None and "\t" in text:
             self.separator = "\t"
         self.n_columns, self.learned_at = len(self._split(text)), number
+        if not COLUMNS.allows(self.n_columns):
+            raise DataError(f"{self.source}, line {number}: there are {self.n_columns:,} columns; {COLUMNS.remedy}")
 
     def _add(self, number: int, text: str) -> None:
         """One more row of the sentence."""
@@ -201,11 +219,11 @@ class SentenceReader:
 
 
 def _end(run: list[str], at: int) -> int:
-    """Where the next empty line is; if there is none, ``at`` itself: the sentence may go on in the next run."""
+    """Where the next empty line is; behind the run if there is none: the sentence may go on in the next one."""
     try:
         return run.index("", at)
     except ValueError:
-        return at
+        return len(run)
 
 
 def _split_spaces(text: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Arrays, Int32, offsets_of
+from chainfield.checking import ROWS, checked_csr, is_list, is_sparse
 from chainfield.errors import DataError
 from chainfield.schema import Part, Tensor, whole
 
@@ -64,20 +65,18 @@ class DenseFeatures(FeatureMap):
 def _stack(sequences: Sequence[Any], n_columns: int | None) -> Batch:
     arrays = []
     for s, sequence in enumerate(sequences):
-        try:
-            rows = np.asarray(sequence, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise DataError(f"Sequence {s} cannot be read as numbers; every position needs a row of numbers.") from None
-        if rows.size == 0 and rows.ndim < 2:
-            rows = np.empty((0, n_columns or 0))
-        if rows.ndim != 2:
-            raise DataError(f"Sequence {s} has shape {rows.shape}; expected (positions, columns).")
-        if n_columns and len(rows) and rows.shape[1] != n_columns:
+        if is_list(sequence) and not is_sparse(sequence) and not len(sequence):
+            arrays.append(np.empty((0, n_columns or 0)))
+            continue
+        rows = ROWS.read(sequence, f"Sequence {s}")
+        if n_columns and rows.shape[1] != n_columns:
             raise DataError(f"Sequence {s} has {rows.shape[1]} columns; expected {n_columns}.")
         n_columns = n_columns or rows.shape[1]
-        arrays.append(rows if len(rows) else np.empty((0, n_columns)))
+        arrays.append(rows)
+    width = n_columns or 0
+    arrays = [rows if len(rows) else np.empty((0, width)) for rows in arrays]
     offsets = offsets_of([len(a) for a in arrays])
-    dense = np.concatenate(arrays) if arrays else np.empty((0, n_columns or 0))
+    dense = np.concatenate(arrays) if arrays else np.empty((0, width))
     check_finite(dense, offsets, "the array")
     return Batch(offsets, dense=np.ascontiguousarray(dense))
 
@@ -152,15 +151,15 @@ class SparseFeatures(FeatureMap):
 def _rows(sequences: Sequence[Any], n_features: int | None) -> Batch:
     from scipy import sparse as sp
 
-    matrix: Any
+    matrices = []
     for s, matrix in enumerate(sequences):
-        if not hasattr(matrix, "tocsr") or matrix.ndim != 2:
-            raise DataError(f"Sequence {s} is not a two-dimensional sparse matrix, as the ones before it were.")
-        if n_features is not None and matrix.shape[1] != n_features:
-            raise DataError(f"Sequence {s} has {matrix.shape[1]} columns; expected {n_features}.")
-        n_features = matrix.shape[1]
-    offsets = offsets_of([m.shape[0] for m in sequences])
-    whole = sp.vstack(list(sequences), format="csr") if len(sequences) else sp.csr_array((0, n_features or 0))
+        rows = checked_csr(matrix, f"Sequence {s}")
+        if n_features is not None and rows.shape[1] != n_features:
+            raise DataError(f"Sequence {s} has {rows.shape[1]} columns; expected {n_features}.")
+        n_features = rows.shape[1]
+        matrices.append(rows)
+    offsets = offsets_of([m.shape[0] for m in matrices])
+    whole = sp.vstack(matrices, format="csr") if matrices else sp.csr_array((0, n_features or 0))
     whole.sum_duplicates()
     values = np.ascontiguousarray(whole.data, dtype=np.float64)
     if not np.isfinite(values).all():

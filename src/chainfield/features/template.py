@@ -14,15 +14,12 @@ from typing import get_args
 
 from chainfield.data.opening import open_text
 from chainfield.errors import ConfigError, DataError
+from chainfield.limits import TEMPLATE_BYTES, TEMPLATE_LINE, TEMPLATES
 
 from .template_line import Dialect, Slot, Template, padding
 from .template_syntax import detect_dialect, parse_line
 
 __all__ = ["Dialect", "Slot", "Template", "TemplateSet", "load_template", "padding", "parse_template"]
-
-
-# Every two templates are compared, to tell their features apart.
-MOST_TEMPLATES = 4096
 
 
 @dataclass(frozen=True)
@@ -86,8 +83,14 @@ def parse_template(text: str, source: str = "template", dialect: Dialect | None 
     """Read a template's text; without a dialect, tell it by the text (see `template_syntax`)."""
     if dialect is not None and dialect not in get_args(Dialect):
         raise ConfigError(f"There is no template dialect {dialect!r}; use {', '.join(get_args(Dialect))}.")
+    if not TEMPLATE_BYTES.allows(len(text)):
+        raise ConfigError(f"{source} is too long; {TEMPLATE_BYTES.remedy}")
     text = text.removeprefix("\ufeff").replace("\r\n", "\n")
     lines = text.split("\n")
+    longest = TEMPLATE_LINE.value()
+    for number, line in enumerate(lines, start=1):
+        if len(line) > longest:
+            raise ConfigError(f"{source}, line {number} is too long; {TEMPLATE_LINE.remedy}")
     dialect = dialect or detect_dialect(lines)
     templates: list[Template] = []
     for number, line in enumerate(lines, start=1):
@@ -97,8 +100,8 @@ def parse_template(text: str, source: str = "template", dialect: Dialect | None 
             raise ConfigError(f"{source}, line {number}: {fault}") from None
         if template is not None:
             templates.append(template)
-    if len(templates) > MOST_TEMPLATES:
-        raise ConfigError(f"{source} holds {len(templates):,} templates; at most {MOST_TEMPLATES:,} are possible.")
+    if not TEMPLATES.allows(len(templates)):
+        raise ConfigError(f"{source} holds {len(templates):,} templates; {TEMPLATES.remedy}")
     if not templates:
         raise ConfigError(f"{source} holds no template; write at least one line, such as U00:%x[0,0].")
     if dialect == "chainfield":
@@ -108,8 +111,14 @@ def parse_template(text: str, source: str = "template", dialect: Dialect | None 
 
 def load_template(path: str | PathLike[str], dialect: Dialect | None = None, encoding: str = "utf-8") -> TemplateSet:
     """Read a template file."""
+    kept, size, most = list[str](), 0, TEMPLATE_BYTES.value()
     with open_text(path, encoding) as lines:
-        return parse_template("\n".join(lines), str(path), dialect)
+        for line in lines:
+            kept.append(line)
+            size += len(line) + 1
+            if size > most + 1:
+                raise ConfigError(f"{path} is too long for a template; {TEMPLATE_BYTES.remedy}")
+    return parse_template("\n".join(kept), str(path), dialect)
 
 
 def _check_names(templates: list[Template], source: str) -> None:

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from chainfield.errors import ConfigError
+from chainfield.limits import COLUMNS, TEMPLATE_OFFSET, TEMPLATE_SLOTS
 
 from .template_line import IDENTITY, Dialect, Kind, Slot, Template
 from .transform import Transform, parse_transform
@@ -26,10 +27,8 @@ _COMMAND = re.compile(
     r'(?:,"(?P<regex>(?:[^"\\]|\\.)*)")?\]',
     re.ASCII,
 )
-_CHAINFIELD_MARK = re.compile(r"%x\[[^\],]*,[^\],]*,")
+_CHAINFIELD_MARK = re.compile(r"%x\[[^\],\[]*,[^\],\[]*,")
 _WAPITI_MARK = re.compile(r"^[ub*]|%[XtTmM]\[|%x\[@")
-# How far a slot may look: features beyond the ends are made for each position up to there.
-FARTHEST = 1000
 _SPACES = " \t\v\f\r"
 _KIND_OF: dict[str, Kind] = {"U": "u", "B": "b", "u": "u", "b": "b", "*": "*"}
 
@@ -79,9 +78,20 @@ def _pieces(
         found = pattern.match(body, percent)
         if found is None:
             raise ConfigError(f"Cannot read {body[percent:]!r}; expected {_EXPECTED[dialect]}.")
-        pieces.append(make_slot(found, dialect))
+        pieces.append(_within_limits(make_slot(found, dialect), sum(isinstance(piece, Slot) for piece in pieces)))
         at = found.end()
     return tuple(pieces)
+
+
+def _within_limits(slot: Slot, n_before: int) -> Slot:
+    """A slot that asks for neither too much memory nor too many columns."""
+    if not TEMPLATE_OFFSET.allows(abs(slot.offset)):
+        raise ConfigError(f"A template reads the cell {slot.offset} positions away; {TEMPLATE_OFFSET.remedy}")
+    if not COLUMNS.allows(slot.column + 1):
+        raise ConfigError(f"A template reads column {slot.column}; {COLUMNS.remedy}")
+    if not TEMPLATE_SLOTS.allows(n_before + 1):
+        raise ConfigError(f"A template combines too many cells; {TEMPLATE_SLOTS.remedy}")
+    return slot
 
 
 _EXPECTED: dict[Dialect, str] = {
@@ -94,16 +104,10 @@ _EXPECTED: dict[Dialect, str] = {
 def _cell_slot(found: re.Match[str], dialect: Dialect) -> Slot:
     row, column, transform = found.groups()
     if transform is None:
-        return Slot(_offset(int(row)), int(column))
+        return Slot(int(row), int(column))
     if dialect == "crfpp":
         raise ConfigError(f"{found.group()!r} has a transform; CRF++ has none, the chainfield dialect does.")
-    return Slot(_offset(int(row)), int(column), parse_transform(transform))
-
-
-def _offset(found: int) -> int:
-    if abs(found) > FARTHEST:
-        raise ConfigError(f"The offset {found} is too far; a template may look {FARTHEST:,} positions ahead or back.")
-    return found
+    return Slot(int(row), int(column), parse_transform(transform))
 
 
 def _command_slot(found: re.Match[str], dialect: Dialect) -> Slot:
@@ -111,6 +115,6 @@ def _command_slot(found: re.Match[str], dialect: Dialect) -> Slot:
     if (regex is None) != (command in "xX"):
         raise ConfigError(f"Cannot read {found.group()!r}; expected {_EXPECTED[dialect]}.")
     base = 16 if digits[:2] in ("0x", "0X") else 8 if digits[0] == "0" else 10
-    offset = _offset(int(digits, base) * (-1 if found["sign"] == "-" else 1))
+    offset = int(digits, base) * (-1 if found["sign"] == "-" else 1)
     transform = IDENTITY if regex is None else Transform("test" if command in "tT" else "match", regex)
     return Slot(offset, int(found["column"]), transform, found["absolute"] == "@", command.isupper())

@@ -14,9 +14,10 @@ from functools import cached_property, lru_cache
 
 from chainfield.errors import ConfigError
 
-from .wapiti_regex import compile_regex, first_match, is_matched
+from .wapiti_regex import compile_regex, first_matches, matched
 
-_Function = Callable[[str], "str | None"]
+_One = Callable[[str], "str | None"]
+_Function = Callable[[Sequence[str]], "list[str | None]"]
 
 
 @dataclass(frozen=True)
@@ -35,11 +36,11 @@ class Transform:
 
     def __call__(self, value: str) -> str | None:
         """Apply the transform to one value; None means that the feature is absent."""
-        return self._function(value)
+        return self._function([value])[0]
 
     def apply(self, values: Sequence[str]) -> list[str | None]:
         """Apply the transform to many values."""
-        return list(map(self._function, values))
+        return self._function(values)
 
     def __getstate__(self) -> dict[str, str]:  # functions cannot be pickled
         return {"name": self.name, "argument": self.argument}
@@ -97,11 +98,15 @@ def _is_punctuation(value: str) -> bool:
     return value != "" and all(unicodedata.category(character)[0] in "PS" for character in value)
 
 
-def _flag(test: Callable[[str], bool]) -> _Function:
+def _each(function: _One) -> _Function:
+    return lambda values: list(map(function, values))
+
+
+def _flag(test: Callable[[str], bool]) -> _One:
     return lambda value: "1" if test(value) else None
 
 
-_PLAIN: dict[str, _Function] = {
+_PLAIN: dict[str, _One] = {
     "identity": lambda value: value,
     "lower": str.lower,
     "shape": shape,
@@ -119,30 +124,30 @@ _PLAIN: dict[str, _Function] = {
 
 def _prefix(argument: str) -> _Function:
     n = _length("prefix", argument)
-    return lambda value: value[:n] if len(value) >= n else None
+    return _each(lambda value: value[:n] if len(value) >= n else None)
 
 
 def _suffix(argument: str) -> _Function:
     n = _length("suffix", argument)
-    return lambda value: value[-n:] if len(value) >= n else None
+    return _each(lambda value: value[-n:] if len(value) >= n else None)
 
 
 def _test(argument: str) -> _Function:
     compile_regex(argument)
-    return lambda value: "true" if is_matched(argument, value) else "false"
+    return lambda values: ["true" if found else "false" for found in matched(argument, values)]
 
 
 def _match(argument: str) -> _Function:
     compile_regex(argument)
-    return lambda value: first_match(argument, value)
+    return lambda values: [*first_matches(argument, values)]
 
 
 def _has(argument: str) -> _Function:
-    search = compile_regex(argument).search
+    compile_regex(argument)
     if re.fullmatch("[A-Za-z]+[$]", argument):  # an ending, for which there is a quicker way
         end = argument[:-1]
-        return lambda value: "1" if value.endswith(end) else None
-    return lambda value: "1" if search(value.encode("utf-8", "surrogatepass")) else None
+        return _each(lambda value: "1" if value.endswith(end) else None)
+    return lambda values: ["1" if found else None for found in matched(argument, values)]
 
 
 _WITH_ARGUMENT: dict[str, Callable[[str], _Function]] = {
@@ -164,12 +169,11 @@ def _function_of(name: str, argument: str) -> _Function:
         raise ConfigError(f"There is no transform {name!r}; known are {', '.join(TRANSFORM_NAMES)}.")
     if argument:
         raise ConfigError(f"The transform {name!r} takes no argument, but was given {argument!r}; drop it.")
-    return _PLAIN[name]
+    return _each(_PLAIN[name])
 
 
 def _length(name: str, argument: str) -> int:
-    if not re.fullmatch("[0-9]+", argument) or int(argument) == 0:
-        raise ConfigError(
-            f"The transform {name!r} needs a length of 1 or more, such as {name}:3, but has {argument!r}."
-        )
+    if not re.fullmatch("[0-9]{1,9}", argument) or int(argument) == 0:
+        given = argument if len(argument) <= 20 else argument[:17] + "..."
+        raise ConfigError(f"The transform {name!r} needs a length of 1 or more, such as {name}:3, but has {given!r}.")
     return int(argument)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Float, Int32
-from chainfield.errors import ConfigError
+from chainfield.checking import whole_number
 from chainfield.features.batch import Batch
 from chainfield.inference import best_label_paths, decoder_named, label_marginals
+from chainfield.limits import N_BEST
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
@@ -78,8 +79,7 @@ class Tagger(FittedModel):
         Where labels have several states, sequences are ranked by their probabilities as found by latent-dynamic
         inference (:func:`chainfield.inference.best_label_paths`).
         """
-        if n < 1:
-            raise ConfigError(f"n is {n}; at least one path must be asked for.")
+        n = whole_number(n, "n", most=N_BEST)
 
         def several(space: StateSpace, potentials: Potentials) -> list[list[tuple[list[Any], float]]]:
             results = []

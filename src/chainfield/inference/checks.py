@@ -1,22 +1,68 @@
-"""One check behind every inference function: is there a path, and are the scores numbers?"""
+"""Checks around every inference function: do the scores fit the space, are they numbers, is there a path?"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from chainfield.arrays import Float
+from chainfield.arrays import Float, Int, Int32
 from chainfield.errors import DataError, NoPathError
 from chainfield.potentials import Potentials
+from chainfield.states import StateSpace
 
 
-def check_scores(potentials: Potentials) -> None:
-    """Refuse scores that are NaN or +inf: comparisons would pass over a NaN without a word."""
+def check_scores(space: StateSpace, potentials: Potentials) -> None:
+    """Refuse scores of another shape than the space's, which kernels would read beyond their ends, and scores that are
+    NaN or +inf: comparisons would pass over a NaN without a word.
+    """
+    check_shapes(space, potentials)
     for scores in (potentials.node, potentials.edge):
         # The maximum of anything with a NaN is NaN.
         if not np.maximum.reduce(scores, axis=None, initial=-np.inf) < np.inf:
             row = int(np.argmax(~(scores.max(axis=1) < np.inf)))
             where = "Every sequence" if len(scores) == 1 else f"Sequence {potentials.ragged.place(row)[0]}"
             raise DataError(f"{where} has scores that are NaN or +inf; check its features and the model's weights.")
+
+
+def check_shapes(space: StateSpace, potentials: Potentials) -> None:
+    """Refuse arrays that do not fit the space, or each other."""
+    node, edge, offsets = potentials.node, potentials.edge, potentials.offsets
+    fits = node.ndim == edge.ndim == 2 and node.shape[1] == space.n_rows and edge.shape[1] == space.n_edges
+    if not (fits and edge.shape[0] in (1, len(node))):
+        raise DataError(
+            f"Scores have the shapes {node.shape} and {edge.shape}; expected are ({len(node)}, {space.n_rows}), and "
+            f"(1, {space.n_edges}) or ({len(node)}, {space.n_edges})."
+        )
+    check_offsets(offsets, len(node))
+
+
+def check_offsets(offsets: Int, n_positions: int) -> None:
+    """Refuse offsets that lead outside of the positions."""
+    fits = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] == 0 and offsets[-1] == n_positions
+    if not fits or (len(offsets) > 2 and (offsets[1:] < offsets[:-1]).any()):
+        raise DataError(f"offsets must rise from 0 to the number of positions ({n_positions}).")
+
+
+def check_gathering(potentials: Potentials, weight: Float, into: Potentials) -> None:
+    """Refuse arrays that have no room for what is gathered in them."""
+    node, edge = into.node, into.edge
+    fits = node.shape == potentials.node.shape and edge.shape[1:] == potentials.edge.shape[1:]
+    if not (fits and edge.shape[0] in (1, len(node)) and weight.shape == (potentials.n_sequences,)):
+        raise DataError(
+            f"What is gathered has the shapes {node.shape} and {edge.shape} with {weight.shape} weights, which do not "
+            f"fit scores of the shapes {potentials.node.shape} and {potentials.edge.shape}."
+        )
+
+
+def check_paths(space: StateSpace, potentials: Potentials, states: Int32, edges: Int32) -> None:
+    """Refuse paths over states and edges that the space does not have."""
+    check_shapes(space, potentials)
+    n = len(potentials.node)
+    fits = states.shape == edges.shape == (n,)
+    if fits and n:
+        fits = states.min() >= 0 and states.max() < space.n_states and edges.min() >= -1
+        fits = fits and edges.max() < space.n_edges
+    if not fits:
+        raise DataError(f"A path needs a state and an edge of the space at each of {n} positions.")
 
 
 def check_values(values: Float, *, strict: bool = True) -> None:

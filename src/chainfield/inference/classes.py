@@ -19,7 +19,7 @@ def class_scores(space: StateSpace, potentials: Potentials, how: How = "sum") ->
     -inf where a class has no path: a sequence that is shorter than its shortest path, for example.
     """
     space.blocks  # noqa: B018  refuses a space in which an edge leads from one label to another
-    check_scores(potentials)
+    check_scores(space, potentials)
     scores = np.empty((potentials.n_sequences, space.n_labels))
     class_sums(space.graph, space.label_of, potentials.node, potentials.edge, potentials.offsets, how == "max", scores)
     lost = np.flatnonzero(scores.max(axis=1) == -np.inf)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainfield.arrays import Float, Int32
-from chainfield.errors import ConfigError
+from chainfield.checking import whole_number
 from chainfield.kernels.chain.max import n_best_product
+from chainfield.limits import N_BEST
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
@@ -25,9 +26,8 @@ class NBest:
 
 def n_best(space: StateSpace, potentials: Potentials, n: int) -> list[NBest]:
     """The n best paths of every sequence (fewer where fewer exist), best first."""
-    if n < 1:
-        raise ConfigError(f"n is {n}; at least one path must be asked for.")
-    check_scores(potentials)
+    n = whole_number(n, "n", most=N_BEST)
+    check_scores(space, potentials)
     results, ragged = [], potentials.ragged
     for s in range(ragged.n_sequences):
         at, length = int(ragged.offsets[s]), int(ragged.lengths[s])

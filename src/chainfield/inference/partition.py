@@ -11,7 +11,7 @@ from chainfield.errors import ConfigError
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_scores, check_values
+from .checks import check_gathering, check_scores, check_values
 from .summing import sum_all
 
 
@@ -25,7 +25,8 @@ class Posterior:
 
 def add_posteriors(space: StateSpace, potentials: Potentials, weight: Float, into: Potentials) -> Float:
     """Add weight[s] × posteriors of each sequence to ``into``; return the log-partitions (S,)."""
-    check_scores(potentials)
+    check_scores(space, potentials)
+    check_gathering(potentials, weight, into)
     if into.shared and not potentials.shared and len(potentials.node) > 1:
         raise ConfigError("Edges that every position has for itself need a gradient for every position.")
     log_z = sum_all(space, potentials, weight, into)
@@ -38,7 +39,7 @@ def log_partition(space: StateSpace, potentials: Potentials, *, strict: bool = T
 
     A sequence without a path is an error, or has -inf if not ``strict``.
     """
-    check_scores(potentials)
+    check_scores(space, potentials)
     log_z = sum_all(space, potentials)
     check_values(log_z, strict=strict)
     return log_z

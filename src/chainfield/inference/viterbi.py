@@ -11,7 +11,7 @@ from chainfield.kernels.chain.max import follow_rows, max_product, path_scores
 from chainfield.potentials import Clamp, Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_scores, check_values
+from .checks import check_gathering, check_offsets, check_paths, check_scores, check_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ def best_paths(space: StateSpace, potentials: Potentials) -> Paths:
 
 
 def _maximised(space: StateSpace, potentials: Potentials) -> Paths:
-    check_scores(potentials)
+    check_scores(space, potentials)
     n = len(potentials.node)
     paths = Paths(np.empty(n, np.int32), np.empty(n, np.int32), np.empty(potentials.n_sequences))
     max_product(
@@ -66,6 +66,9 @@ def score_paths(space: StateSpace, potentials: Potentials, paths: Paths) -> Floa
 
 def _walk(space: StateSpace, potentials: Potentials, paths: Paths, weight: Float, into: Potentials) -> Float:
     """Path scores; indicators are added where there are weights."""
+    check_paths(space, potentials, paths.states, paths.edges)
+    if len(weight):
+        check_gathering(potentials, weight, into)
     score = np.empty(potentials.n_sequences)
     path_scores(
         space.graph,
@@ -92,6 +95,7 @@ def clamped_path(space: StateSpace, clamp: Clamp, offsets: Int) -> Paths | None:
     rows = clamp.rows()
     if rows is None or space.steps is None:
         return None
+    check_offsets(offsets, len(rows))
     step_edge, start_state = space.steps
     states, edges = np.empty(len(rows), np.int32), np.empty(len(rows), np.int32)
     failed = follow_rows(space.graph, step_edge, start_state, rows, offsets, states, edges)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pkgutil
 import sys
 from contextlib import suppress
@@ -20,6 +21,7 @@ from numba.np.numpy_support import from_dtype
 
 from .clock import compiling
 from .declare import Group, Numbers, Scalar, Version, versions
+from .jit import CHECKED
 from .source import PACKAGE, stamp
 
 _SCALARS = {int: types.int64, float: types.float64, bool: types.boolean}
@@ -39,7 +41,12 @@ def _stamped(locator: Any) -> Any:
 
     Numba itself looks at the file of the outermost function only: a change of what it calls would go unnoticed.
     """
-    return type(locator.__name__, (locator,), {"get_source_stamp": lambda self: stamp()})
+    kept = "checked" if CHECKED else ""  # the checked build has a folder of its own
+
+    def place(self: Any) -> str:
+        return os.path.join(locator.get_cache_path(self), kept)
+
+    return type(locator.__name__, (locator,), {"get_source_stamp": lambda self: stamp(), "get_cache_path": place})
 
 
 class _CacheImpl(CompileResultCacheImpl):  # type: ignore[misc]

@@ -2,6 +2,10 @@
 
 Kernels are compiled when the library is built, into ``chainfield._native``. Where that module is missing, or with
 ``CHAINFIELD_JIT=1``, Numba compiles them when they are first used. Only then is Numba imported.
+
+Kernels check no bounds: whoever calls them does. ``CHAINFIELD_CHECKED=1`` compiles kernels that check the bounds of
+every element and every vector that they read or write, for tests and fuzzers: a missing check in front of a kernel
+becomes an IndexError.
 """
 
 from __future__ import annotations
@@ -16,6 +20,9 @@ from . import native
 _OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"contract", "nsz"}, "error_model": "numpy"}
 
 NATIVE = native.load()
+CHECKED = NATIVE is None and native.asked("CHAINFIELD_CHECKED")
+if CHECKED:
+    _OPTIONS["boundscheck"] = True
 
 
 def way() -> str:
@@ -24,7 +31,8 @@ def way() -> str:
         return f"Kernels were compiled when chainfield was built, for {NATIVE.level} processors."
     from numba import __version__
 
-    return f"Kernels are compiled for this processor when they are first used, by Numba {__version__}."
+    checks = ", and check all bounds" if CHECKED else ""
+    return f"Kernels are compiled for this processor when they are first used, by Numba {__version__}{checks}."
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:

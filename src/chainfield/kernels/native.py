@@ -27,12 +27,19 @@ class Native:
     flatten: Callable[..., Any]  # reads dicts and lists: see features/flat.py
 
 
+def asked(name: str) -> bool:
+    """Whether the environment sets a switch."""
+    return os.environ.get(name, "0") not in ("", "0")
+
+
 def load() -> Native | None:
     """The compiled kernels, or None: then Numba compiles them when they are first used."""
-    if os.environ.get("CHAINFIELD_JIT", "0") not in ("", "0"):
-        if not _has_numba():
-            raise KernelError("CHAINFIELD_JIT=1 asks Numba to compile the kernels, but it is not installed; unset it.")
-        return None
+    for name in ("CHAINFIELD_JIT", "CHAINFIELD_CHECKED"):
+        if asked(name):
+            if not _has_numba():
+                raise KernelError(f"{name}=1 asks Numba to compile the kernels, but it is not installed; unset it.")
+            _check_numba()
+            return None
     try:
         return _of(import_module(MODULE))
     except ModuleNotFoundError as error:
@@ -43,6 +50,7 @@ def load() -> Native | None:
                 "This installation has no compiled kernels, and Numba, which would compile them, is missing; "
                 "install a wheel of chainfield, or Numba."
             ) from None
+        _check_numba()
         return None
     except (ImportError, OSError) as error:
         problem = error if isinstance(error, KernelError) else f"The compiled kernels cannot be loaded ({error})"
@@ -51,7 +59,16 @@ def load() -> Native | None:
                 raise
             raise KernelError(f"{problem}; install chainfield again, or {_AROUND}.") from None
         print(f"chainfield: {problem} Numba compiles them instead; build: pip install -e .", file=sys.stderr)
+        _check_numba()
         return None
+
+
+def _check_numba() -> None:
+    """Without the extension Numba has to compile, which it does not where it is told to interpret Python."""
+    if asked("NUMBA_DISABLE_JIT"):
+        raise KernelError(
+            "NUMBA_DISABLE_JIT is set, but the kernels are to be compiled by Numba, and only run compiled; unset it."
+        )
 
 
 def _of(module: Any) -> Native:

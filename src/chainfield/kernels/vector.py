@@ -3,7 +3,8 @@
 LLVM's own vectoriser is erratic on rows of a few dozen numbers: with 22 labels nearly all of a loop falls into
 its scalar remainder. Rows padded to a multiple of ``LANES`` and explicit vector operations are an order of
 magnitude faster, and LLVM maps eight lanes onto whatever the processor has (one AVX-512 register, two AVX ones,
-four SSE ones). Offsets count elements from the array's first one and are not checked: no wrap-around, no bounds.
+four SSE ones). Offsets count elements from the array's first one and are not checked: no wrap-around, no bounds. Only
+the checked build (``CHAINFIELD_CHECKED=1``) compares what is read or written with the array's size.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import partial, update_wrapper
 from typing import Any
 
 from .compiler import cgutils, intrinsic, ir, models, register_model, types
-from .jit import inner
+from .jit import CHECKED, inner
 from .layout import LANES as LANES
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
@@ -59,10 +60,30 @@ def _stored(signature: Any) -> tuple[Any, str, int]:
     return _VECTOR, f"v{LANES}f64", 8
 
 
-def _address(context: Any, builder: Any, signature: Any, args: Any, element: Any) -> Any:
+def _address(context: Any, builder: Any, signature: Any, args: Any, element: Any, count: Any = LANES) -> Any:
+    """Where ``count`` elements of the array begin, which are read or written; 0: none is."""
     array = context.make_array(signature.args[0])(context, builder, args[0])
     offset = context.cast(builder, args[1], signature.args[1], types.intp)
+    if CHECKED and count != 0:
+        _check_bounds(context, builder, array.nitems, offset, count)
     return builder.bitcast(builder.gep(array.data, [offset]), element.as_pointer())
+
+
+def _check_bounds(context: Any, builder: Any, size: Any, offset: Any, count: Any) -> None:
+    """Leave with an IndexError unless ``count`` elements from ``offset`` on lie inside of an array; none always do."""
+    n = ir.Constant(size.type, count) if isinstance(count, int) else count
+    some = builder.icmp_signed(">", n, ir.Constant(size.type, 0))
+    before = builder.icmp_signed("<", offset, ir.Constant(size.type, 0))
+    behind = builder.icmp_signed(">", builder.add(offset, n), size)
+    with builder.if_then(builder.and_(some, builder.or_(before, behind)), likely=False):
+        context.call_conv.return_user_exc(builder, IndexError, ("a vector lies outside of its array",))
+
+
+def _lanes_used(context: Any, builder: Any, count: Any, count_type: Any) -> Any:
+    """How many lanes a count leaves: at most all of them."""
+    n = context.cast(builder, count, count_type, types.intp)
+    most = ir.Constant(n.type, LANES)
+    return builder.select(builder.icmp_signed("<", n, most), n, most)
 
 
 @intrinsic
@@ -251,7 +272,8 @@ def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> An
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         stored, name, size = _stored(signature)
-        pointer = _address(context, builder, signature, args, stored)
+        used = _lanes_used(context, builder, args[2], signature.args[2])
+        pointer = _address(context, builder, signature, args, stored, used)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
         element = types.float64 if size == 8 else types.float32
         filler = _repeat(builder, context.cast(builder, args[3], signature.args[3], element))
@@ -272,7 +294,8 @@ def store_part(typing: Any, array: Any, offset: Any, count: Any, value: Any) -> 
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         stored, name, size = _stored(signature)
-        pointer = _address(context, builder, signature, args, stored)
+        used = _lanes_used(context, builder, args[2], signature.args[2])
+        pointer = _address(context, builder, signature, args, stored, used)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
         kind = ir.FunctionType(ir.VoidType(), [stored, pointer.type, _INT32, mask.type])
         function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.store.{name}.p0")
@@ -306,7 +329,7 @@ def get(typing: Any, array: Any, offset: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         element = context.get_data_type(signature.args[0].dtype)
-        return builder.load(_address(context, builder, signature, args, element))
+        return builder.load(_address(context, builder, signature, args, element, 1))
 
     return array.dtype(array, offset), generate
 
@@ -321,7 +344,7 @@ def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         element = context.get_data_type(signature.args[0].dtype)
         number = context.cast(builder, args[2], signature.args[2], signature.args[0].dtype)
-        builder.store(number, _address(context, builder, signature, args, element))
+        builder.store(number, _address(context, builder, signature, args, element, 1))
         return context.get_dummy_value()
 
     return types.void(array, offset, value), generate
@@ -335,7 +358,7 @@ def prefetch(typing: Any, array: Any, offset: Any) -> Any:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _address(context, builder, signature, args, ir.IntType(8))
+        pointer = _address(context, builder, signature, args, ir.IntType(8), 0)
         kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
         function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
         builder.call(function, [pointer, ir.Constant(_INT32, 0), ir.Constant(_INT32, 3), ir.Constant(_INT32, 1)])

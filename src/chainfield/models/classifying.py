@@ -8,6 +8,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from chainfield.arrays import Array, Float
+from chainfield.checking import is_list, shown, weights_of
 from chainfield.errors import DataError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Classifier
@@ -17,7 +18,7 @@ from chainfield.scorers import Chain
 from chainfield.tasks import Classifying, Task, label_array
 
 from .base import SequenceModel, not_trained
-from .inputs import shown, split_sequences
+from .inputs import split_sequences
 
 
 class ClassifyingModel(SequenceModel):
@@ -35,7 +36,7 @@ class ClassifyingModel(SequenceModel):
         return cast(Classifier, self.fitted_)
 
     def _targets(self, y: Any, lengths: Sequence[int] | None, what: str = "y") -> Sequence[Any]:
-        if isinstance(y, str | bytes) or not hasattr(y, "__iter__"):
+        if not is_list(y):
             raise DataError(f"{what} is {shown(y)}; a list with a label for each sequence is expected.")
         return list(y)
 
@@ -98,7 +99,7 @@ class ClassifyingModel(SequenceModel):
         guess = self.predict(X, lengths=lengths)
         if len(truth) != len(guess):
             raise DataError(f"X has {len(guess)} sequences, but there are labels for {len(truth)}.")
-        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
+        weight = weights_of(sample_weight, len(truth))
         known = np.array([label is not None for label in truth], bool)
         right = np.array([a == b for a, b in zip(truth, guess, strict=True)], bool)
         total = float(weight[known].sum())

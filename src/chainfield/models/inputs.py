@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import offsets_of
+from chainfield.checking import (
+    check_unmasked,
+    checked_csr,
+    count_positions,
+    cut_rows,
+    is_list,
+    is_sparse,
+    lengths_of,
+    shown,
+)
 from chainfield.data.coded_rows import CodedRows
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.columns_map import TemplateFeatures
@@ -27,13 +35,18 @@ TemplateLike = TemplateSet | str | PathLike[str] | None
 def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -> Sequence[Any]:
     """Sequences as a list; with ``lengths``, ``data`` holds the positions of all sequences end to end."""
     if lengths is not None:
-        return _cut(plain_sequence(data, what) if is_framed(data) else data, lengths, what)
+        data = plain_sequence(data, what) if is_framed(data) else data
+        counts = lengths_of(lengths, count_positions(data, what), what)
+        check_unmasked(data, what)
+        return cut_rows(checked_csr(data, what) if is_sparse(data) else data, counts)
     if is_framed(data):
         data = _column_of_sequences(data, what)
     if isinstance(data, CodedRows):
         return data
-    if isinstance(data, str | bytes | Mapping) or not hasattr(data, "__iter__"):
+    if isinstance(data, Mapping) or not is_list(data):
         raise DataError(f"{what} is {shown(data)}; a list of sequences is expected.")
+    if isinstance(data, np.ndarray):
+        check_unmasked(data, what)
     if is_sparse(data) or (
         isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiub" and what == "X"
     ):
@@ -47,10 +60,14 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
             plain_sequence(one, f"{what}, sequence {s}") if is_framed(one) else one for s, one in enumerate(sequences)
         ]
     for s, sequence in enumerate(sequences):
-        if isinstance(sequence, str | bytes | Mapping) or not (hasattr(sequence, "__len__") or is_sparse(sequence)):
+        if type(sequence) is list:
+            continue
+        fits = is_list(sequence) and (hasattr(sequence, "__len__") or is_sparse(sequence))
+        if not fits or isinstance(sequence, Mapping):
             raise DataError(
                 f"{what}: sequence {s} is {shown(sequence)}; a list with one entry per position is expected."
             )
+        check_unmasked(sequence, f"{what}: sequence {s}")
     return sequences
 
 
@@ -63,29 +80,6 @@ def _column_of_sequences(data: Any, what: str) -> list[Any]:
             "with lengths=, or cut it by a column with chainfield.frames.read_frame."
         )
     return values
-
-
-def _cut(data: Any, lengths: Sequence[int], what: str) -> list[Any]:
-    counts = [int(n) for n in lengths]
-    if min(counts, default=0) < 0:
-        raise DataError(f"lengths has the entry {min(counts)}; a sequence cannot have less than 0 positions.")
-    offsets = offsets_of(counts).tolist()
-    n = data.shape[0] if hasattr(data, "shape") else len(data)
-    if n != offsets[-1]:
-        raise DataError(f"lengths add up to {offsets[-1]}, but {what} has {n} positions.")
-    whole = data.tocsr() if is_sparse(data) else data
-    return [whole[a:b] for a, b in pairwise(offsets)]
-
-
-def shown(value: Any) -> str:
-    """A value for a message: its beginning and its type."""
-    text = repr(value)
-    return f"{text if len(text) <= 30 else text[:27] + '...'} ({type(value).__name__})"
-
-
-def is_sparse(data: Any) -> bool:
-    """Whether this is a SciPy sparse matrix, without importing SciPy."""
-    return hasattr(data, "tocsr") and hasattr(data, "nnz")
 
 
 def choose_map(sequences: Sequence[Any], template: TemplateLike) -> FeatureMap:

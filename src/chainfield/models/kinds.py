@@ -11,10 +11,11 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from chainfield.checking import shown
 from chainfield.errors import ConfigError
 from chainfield.settings import Kind, Number, Whole, is_whole
 
-from .inputs import as_template, shown
+from .inputs import as_template
 
 
 @final

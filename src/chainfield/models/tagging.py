@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-import numpy as np
-
 from chainfield.arrays import Float, offsets_of
+from chainfield.checking import weights_of
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Confidence, Tagger, confidences
 from chainfield.parallel import count_jobs
@@ -114,7 +113,7 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
         truth = split_sequences(y, lengths, "y")
         guess = self.predict(X, lengths=lengths)
         check_lengths(truth, offsets_of([len(labels) for labels in guess]))
-        weight = np.ones(len(truth)) if sample_weight is None else np.asarray(sample_weight, float)
+        weight = weights_of(sample_weight, len(truth))
         right = total = 0.0
         for w, labels, predicted in zip(weight, truth, guess, strict=True):
             right += w * sum(a == b for a, b in zip(labels, predicted, strict=True) if a is not None)

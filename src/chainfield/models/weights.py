@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Float, Int
+from chainfield.checking import weights_of
 from chainfield.errors import ConfigError, DataError
 from chainfield.objectives import Objective, Targets
 from chainfield.parallel import count_jobs
@@ -23,11 +24,7 @@ DEFAULT_L2 = 0.5
 
 def sequence_weights(given: Any, n_sequences: int) -> Float:
     """(S,) the weights of sequences; 1 each if none are given."""
-    weight = np.ones(n_sequences) if given is None else np.asarray(given, np.float64)
-    if weight.shape != (n_sequences,):
-        raise DataError(f"sample_weight has shape {weight.shape}; one weight for each of {n_sequences} sequences.")
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise DataError("sample_weight must be finite and not negative.")
+    weight = weights_of(given, n_sequences)
     if not weight.any():
         raise DataError("sample_weight is zero for every sequence; at least one must count.")
     return weight

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from chainfield.arrays import Float, Int, Ragged
+from chainfield.checking import SCORES
 from chainfield.errors import DataError
 
 if TYPE_CHECKING:
@@ -75,19 +76,18 @@ def make_potentials(
 
     A matrix is read [from, to]; entries for edges that the space does not have are ignored.
     """
-    nodes = np.ascontiguousarray(node, dtype=np.float64)
-    if nodes.ndim != 2 or nodes.shape[1] != space.n_rows:
+    nodes = SCORES.read(node, "node")
+    if nodes.shape[1] != space.n_rows:
         raise DataError(f"node scores have shape {nodes.shape}; expected (positions, {space.n_rows}).")
     n = len(nodes)
-    bounds = np.asarray([0, n] if offsets is None else offsets, dtype=np.int64)
-    if bounds.ndim != 1 or len(bounds) < 1 or bounds[0] != 0 or bounds[-1] != n or np.any(np.diff(bounds) < 0):
+    bounds = np.asarray([0, n] if offsets is None else offsets)
+    whole = bounds.dtype.kind in "iu" and bounds.ndim == 1 and len(bounds) > 0
+    if not whole or bounds[0] != 0 or bounds[-1] != n or np.any(np.diff(bounds.astype(np.int64)) < 0):
         raise DataError(f"offsets must rise from 0 to the number of positions ({n}).")
-    edges = np.asarray(edge, dtype=np.float64)
-    if edges.ndim == 2 and edges.shape == (space.n_states, space.n_states) and edges.shape != (1, space.n_edges):
+    edges = SCORES.read(np.atleast_2d(edge) if np.ndim(edge) == 1 else edge, "edge")
+    if edges.shape == (space.n_states, space.n_states) and edges.shape != (1, space.n_edges):
         edges = edges[space.src, space.dst][None, :]
-    if edges.ndim == 1:
-        edges = edges[None, :]
-    if edges.ndim != 2 or edges.shape[1] != space.n_edges or edges.shape[0] not in (1, n):
+    if edges.shape[1] != space.n_edges or edges.shape[0] not in (1, n):
         raise DataError(
             f"edge scores have shape {edges.shape}; expected ({space.n_edges},) shared by all positions, "
             f"({n}, {space.n_edges}) with one row per position, or a ({space.n_states}, {space.n_states}) matrix."
@@ -97,4 +97,4 @@ def make_potentials(
         if bad.any():
             where = tuple(int(i) for i in np.argwhere(bad)[0])
             raise DataError(f"{name} score {where} is {values[where]}; scores must be finite or -inf.")
-    return Potentials(nodes, np.ascontiguousarray(edges), bounds)
+    return Potentials(nodes, np.ascontiguousarray(edges), bounds.astype(np.int64))

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainfield.arrays import Float
+from chainfield.checking import shown
 from chainfield.data.coded_rows import CodedRows
 from chainfield.data.corpus import CorpusStream
 from chainfield.errors import DataError
-from chainfield.models.inputs import len_of, shown
+from chainfield.models.inputs import len_of
 
 
 class Chunk(NamedTuple):

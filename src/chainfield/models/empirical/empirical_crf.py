@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeVar, final
 
+from chainfield.checking import is_sparse, shown
 from chainfield.corpora.corpus import Corpus
 from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
@@ -13,7 +14,7 @@ from chainfield.features.batch import Sparse
 from chainfield.fitted import FittedModel
 from chainfield.models.constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
 from chainfield.models.groups import FeatureSettings, ObjectiveSettings, RunningSettings
-from chainfield.models.inputs import choose_map, is_sparse, len_of, shown, split_sequences
+from chainfield.models.inputs import choose_map, len_of, split_sequences
 from chainfield.models.labels import check_savable
 from chainfield.models.tagging import TaggingModel
 from chainfield.models.weights import sequence_weights
