@@ -82,8 +82,10 @@ def matrices(data: bytes) -> None:
     matrix = matrix.asformat(choices.among(("csr", "csr", "csc", "coo", "bsr", "lil", "dok")))
     if choices.chance(4):
         matrix = sparse.csr_array(matrix) if choices.chance(2) else sparse.coo_array(matrix)
-    for _ in range(choices.below(3)):
-        _damage(matrix, choices)
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        for _ in range(choices.below(3)):
+            _damage(matrix, choices)
     try:
         batch = SparseFeatures().learn([matrix])
     except ChainfieldError:
@@ -104,8 +106,7 @@ def _damage(matrix: Any, choices: Choices) -> None:
         return
     what, part = choices.below(6), part.copy()
     if what == 0 and len(part):
-        with np.errstate(all="ignore"):
-            part[choices.below(len(part))] = np.array(choices.number()).astype(part.dtype, casting="unsafe")
+        part[choices.below(len(part))] = np.array(choices.number()).astype(part.dtype, casting="unsafe")
     elif what == 1:
         part = part[: choices.below(len(part) + 1)]
     elif what == 2:

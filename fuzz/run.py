@@ -185,7 +185,7 @@ def run(name: str, n_inputs: int, seed: int, coverage: bool) -> tuple[Any, ...]:
             options = [name, "--worker", board.name, "--inputs", str(left), "--seed", str(seed)]
             command = [sys.executable, str(HERE / "run.py"), *options, *(["--coverage"] if coverage else [])]
             done = 0
-            for line in _lines(subprocess.Popen(command, stdout=subprocess.PIPE, text=True), Path(board.name)):
+            for line in _lines(subprocess.Popen(command, stdout=subprocess.PIPE), Path(board.name)):
                 kind, *cells = line.split("\t")
                 if kind == "finding":
                     findings += 1
@@ -206,17 +206,19 @@ def run(name: str, n_inputs: int, seed: int, coverage: bool) -> tuple[Any, ...]:
     return name, n_inputs - max(left, 0), f"{took:.0f}", findings - hangs, hangs, memory, reached
 
 
-def _lines(process: subprocess.Popen[str], board: Path) -> Iterator[str]:
+def _lines(process: subprocess.Popen[bytes], board: Path) -> Iterator[str]:
     """What a process prints; one that neither prints nor goes on is ended."""
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
-    last, since, rest = b"", time.monotonic(), ""
+    last, since, rest = b"", time.monotonic(), b""
     while True:
-        some = process.stdout.read()
+        ended, some = process.poll() is not None, b""
+        with contextlib.suppress(BlockingIOError):
+            some = os.read(process.stdout.fileno(), 1 << 16)
         if some:
-            *whole, rest = (rest + some).split("\n")
-            yield from whole
-        elif process.poll() is not None:
+            *whole, rest = (rest + some).split(b"\n")
+            yield from (line.decode() for line in whole)
+        elif ended:
             return
         now = board.read_bytes()[:16]
         if some or now != last:

@@ -48,7 +48,8 @@ class Numbers:
         if array.ndim != self.rank:
             raise DataError(f"{where} has shape {array.shape}; {self.shape} is expected.")
         if self.least is not None and not (np.isfinite(array).all() and (array >= self.least).all()):
-            raise DataError(f"{where} must be finite numbers of at least {self.least:g}.")
+            bound = "not negative" if self.least == 0 else f"at least {self.least:g}"
+            raise DataError(f"{where} must be finite and {bound}.")
         return np.ascontiguousarray(array)
 
     def _array(self, values: Any, where: str) -> Float:

@@ -75,3 +75,36 @@ def check_values(values: Float, *, strict: bool = True) -> None:
     if values[s] == -np.inf:
         raise NoPathError(s)
     raise DataError(f"Sequence {s} has scores that are NaN or +inf; check its features and the model's weights.")
+
+
+# Beyond this, a score's last digit is worth more than 1e-7, and so is what sums of scores lose.
+LARGE = 1e9
+
+
+def check_precision(potentials: Potentials, rows: Float) -> None:
+    """Refuse posteriors (N, R) that do not add up to 1: scores so large that doubles cannot tell them apart.
+
+    Large scores as such are fine, as long as one state wins clearly. Where they lose digits that matter, the two
+    recursions lose different ones, and the sums show it.
+    """
+    if not len(rows):
+        return
+    largest = max(_largest(potentials.node), _largest(potentials.edge))
+    off = np.abs(rows.sum(axis=1) - 1.0)
+    wrong = ~(off <= (1e-6 if largest < LARGE else 1e-9))
+    if wrong.any():
+        raise too_large(potentials.ragged.place(int(np.argmax(wrong)))[0], largest)
+
+
+def _largest(scores: Float) -> float:
+    """The largest number that is not infinite, without its sign."""
+    finite = np.where(np.isfinite(scores), scores, 0.0)
+    return max(float(finite.max(initial=0.0)), -float(finite.min(initial=0.0)))
+
+
+def too_large(sequence: int, score: float) -> DataError:
+    """What to say of scores that leave no digits for probabilities."""
+    return DataError(
+        f"Sequence {sequence} has scores up to {score:.0e}, too large to compute probabilities from; scale its "
+        "features, or train with a stronger penalty."
+    )

@@ -10,7 +10,9 @@ from chainfield.kernels.chain.classes import class_sums
 from chainfield.potentials import How, Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_scores
+from .checks import LARGE, check_scores, too_large
+
+CLEAR = 50.0  # exp(-50) adds nothing to 1
 
 
 def class_scores(space: StateSpace, potentials: Potentials, how: How = "sum") -> Float:
@@ -31,4 +33,9 @@ def class_scores(space: StateSpace, potentials: Potentials, how: How = "sum") ->
 def class_log_probabilities(space: StateSpace, potentials: Potentials) -> Float:
     """(S, L) log P(class): each block's share in the sum over all paths."""
     scores = class_scores(space, potentials)
+    # A class that is far behind has no share, however inexact its score is.
+    largest, close = np.abs(scores.max(axis=1)), np.sort(scores, axis=1)[:, -2:]
+    unclear = (largest > LARGE) & (close[:, -1] - close[:, 0] < CLEAR) & (scores.shape[1] > 1)
+    if unclear.any():
+        raise too_large(int(np.argmax(unclear)), float(largest[np.argmax(unclear)]))
     return scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)

@@ -16,6 +16,7 @@ from chainfield.arrays import Float, Int32
 from chainfield.potentials import Potentials, clamp_labels
 from chainfield.states import StateSpace
 
+from .checks import too_large
 from .nbest import n_best
 from .partition import log_partition
 
@@ -40,9 +41,13 @@ def best_label_paths(
     """The n best label sequences of each sequence (fewer where fewer exist) with their exact probabilities."""
     if space.one_path:
         log_z = log_partition(space, potentials)
+        several = n_best(space, potentials, n)
+        for s, (found, z) in enumerate(zip(several, log_z.tolist(), strict=True)):
+            if found.score[0] - z > 1e-6:  # more probable than certain
+                raise too_large(s, abs(z))
         return [
-            LabelPaths(space.label_of[found.states], found.score - z, True)
-            for found, z in zip(n_best(space, potentials, n), log_z, strict=True)
+            LabelPaths(space.label_of[found.states], np.minimum(found.score - z, 0.0), True)
+            for found, z in zip(several, log_z, strict=True)
         ]
     return [_search(space, one, n, most_paths) for one in potentials.split()]
 

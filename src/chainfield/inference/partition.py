@@ -11,7 +11,7 @@ from chainfield.errors import ConfigError
 from chainfield.potentials import Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_gathering, check_scores, check_values
+from .checks import check_gathering, check_precision, check_scores, check_values
 from .summing import sum_all
 
 
@@ -49,6 +49,7 @@ def marginals(space: StateSpace, potentials: Potentials, *, edges_per_position: 
     """Posterior probabilities of emission rows (N, R) and of edges (summed over positions, or (N, E))."""
     into = potentials.zeros(per_position=edges_per_position or not potentials.shared)
     log_z = add_posteriors(space, potentials, np.ones(potentials.n_sequences), into)
+    check_precision(potentials, into.node)
     return Posterior(into, log_z)
 
 

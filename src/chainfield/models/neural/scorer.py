@@ -116,6 +116,7 @@ class Neural(Scorer):
         import torch
 
         from .network import words_of
+        from .torch_threads import torch_threads
 
         assert batch.tokens is not None
         used = batch.tokens.used()
@@ -123,7 +124,8 @@ class Neural(Scorer):
         tensors = {name: torch.from_numpy(_open(values)) for name, values in params.items()}
 
         def run() -> Any:
-            return torch.func.functional_call(network, tensors, (words,))
+            with torch_threads(1):  # sequences are shared out to threads by whoever calls
+                return torch.func.functional_call(network, tensors, (words,))
 
         if batch.n_positions:
             with torch.no_grad():

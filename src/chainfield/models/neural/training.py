@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, final
 
@@ -19,6 +17,7 @@ from chainfield.trainers.trainer import orders
 from .problem import NeuralProblem
 from .row_adam import BETAS, RowAdam
 from .state import NeuralState
+from .torch_threads import torch_threads
 
 SORTED = 25  # batches whose sequences are sorted by length together
 
@@ -34,17 +33,6 @@ def of_similar_length(order: Int, lengths: Int, size: int) -> list[Int]:
         stretch = stretch[np.argsort(lengths[stretch], kind="stable")]
         found += [np.sort(stretch[at : at + size]) for at in range(0, len(stretch), size)]
     return found
-
-
-@contextmanager
-def torch_threads(n: int) -> Iterator[None]:
-    """Torch with so many threads, and as before afterwards."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(n)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 class Optimiser:
