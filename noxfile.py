@@ -74,6 +74,45 @@ def benchmarks(session: nox.Session) -> None:
     session.run("python", "benchmarks/run.py", "scaling", "--sample", "200", "--repeats", "1", *session.posargs)
 
 
+@nox.session(default=False)
+def checked(session: nox.Session) -> None:
+    """The suite and some input of the fuzzers with kernels that check all bounds; compiling them takes minutes."""
+    session.install("-c", ".ci/constraints.txt", "-e", ".[test,jit,torch,plot]")
+    session.run("pytest", *session.posargs, env={"CHAINFIELD_CHECKED": "1"})
+    session.run("python", "fuzz/run.py", "--inputs", "20000", env={"CHAINFIELD_CHECKED": "1"})
+
+
+@nox.session(default=False)
+def sanitised(session: nox.Session) -> None:
+    """The encoder in C against its twin in Python, built with AddressSanitizer and UndefinedBehaviorSanitizer (gcc)."""
+    session.install("-e", ".[test]")
+    runtime = [
+        session.run("gcc", f"-print-file-name=lib{name}.so", silent=True, external=True) for name in ("asan", "ubsan")
+    ]
+    settings = {
+        "CHAINFIELD_SANITISE": "1",
+        "LD_PRELOAD": " ".join(str(path).strip() for path in runtime),
+        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps what it has to the end
+    }
+    session.run("pytest", "-n", "0", "tests/test_encoder.py", *session.posargs, env=settings)
+    session.run("python", "fuzz/run.py", "encoder", "--inputs", "50000", env=settings)
+
+
+@nox.session(default=False)
+def fuzz(session: nox.Session) -> None:
+    """Every fuzzer for a while; ``-- --inputs 1000000`` for longer."""
+    session.install("-e", ".[test]")
+    session.run("python", "fuzz/run.py", *(session.posargs or ["--inputs", "20000"]))
+
+
+@nox.session(default=False)
+def nightly(session: nox.Session) -> None:
+    """What takes too long for every change: random compositions, lives of models, many threads."""
+    session.install("-c", ".ci/constraints.txt", "-e", ".[test,torch]")
+    tests = ["tests/test_compositions.py", "tests/test_life.py", "tests/test_threads.py"]
+    session.run("pytest", *tests, *session.posargs, env={"CHAINFIELD_NIGHTLY": "1"})
+
+
 @nox.session
 def build(session: nox.Session) -> None:
     """Source distribution and wheel, into dist/, and whether PyPI would take them."""

@@ -31,7 +31,7 @@ sys.path.insert(0, str(HERE))
 
 Target = Callable[[bytes], None]
 SECONDS, BYTES = 5.0, 1 << 30
-SILENCE = 60.0  # seconds without an answer, after which a process hangs in compiled code
+SILENCE = 300.0  # seconds without an answer, after which a process hangs in compiled code
 LONGEST = 4096  # bytes of an input
 TOKENS = (b"\n", b"\n\n", b" ", b"\t", b"#", b"%x[0,0]", b"U0:", b"%", b"[", b",", b"\\", b"\0", b"\xff", b"\xc3",
           b"\r\n", b"9" * 12, b"-DOCSTART-", b"*", b"?", b"$", b"^", b"\"", b"@", b"-1")  # fmt: skip

@@ -252,12 +252,30 @@ def test_potentials_from_odd_arrays():
 # ---- the process around it ---------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("closed")
+    LinearCRF(max_iter=1).fit([[("a",), ("b",)]], [["X", "Y"]]).save(found / "m.cf")
+    (found / "t.txt").write_text("a\nb\n\n")
+    return found
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs a shell")
-@pytest.mark.parametrize("command", ["--version", "--help", "demo --help"])
-def test_closed_output(command):
-    """`chainfield … >&-`: no traceback."""
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("--version >&-", ""),
+        ("tag m.cf t.txt >&-", "chainfield: Standard output is closed"),
+        ("tag m.cf t.txt --json >&-", "chainfield: Standard output is closed"),
+        ("tag m.cf <&-", "chainfield: Standard input is closed"),
+        ("show m.cf >&-", ""),
+    ],
+)
+def test_closed_streams(command, says, folder):
+    """`chainfield … >&-`: one line at most, no traceback."""
     code = "import sys; from chainfield.commands.main import main; sys.exit(main(sys.argv[1:]))"
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    script = f"{sys.executable} -c '{code}' {command} >&-"
-    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True)
-    assert "Traceback" not in done.stderr, done.stderr
+    script = f"{sys.executable} -c '{code}' {command}"
+    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, cwd=folder)
+    assert done.stderr.startswith(says), done.stderr
+    assert done.stderr.count("\n") <= 1, done.stderr

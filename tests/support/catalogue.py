@@ -219,6 +219,23 @@ def compose(
     """One composition over random sequences, with random sequence weights."""
     rng = np.random.default_rng([seed, *map(ord, f"{space_name}{emission}{transition}{objective}{labelling}")])
     space = SPACES[space_name]()
+    return compose_over(space, rng, emission, transition, objective, labelling, lengths=lengths, l2=l2, offset=offset)
+
+
+def compose_over(
+    space: StateSpace,
+    rng: np.random.Generator,
+    emission: str,
+    transition: str,
+    objective: str,
+    labelling: str,
+    *,
+    lengths: tuple[int, ...],
+    l2: float,
+    offset: bool,
+    n_jobs: int = 1,
+) -> Problem:
+    """The same over any space."""
     batch = draw_batch(rng, list(lengths))
     clamp = LABELLINGS[labelling](rng, space, draw_labels(rng, space, list(lengths)))
     chain = Chain(space, emissions(emission, space, batch, clamp), transitions(transition, space, rng))
@@ -226,7 +243,7 @@ def compose(
     cost = label_cost(space, clamp.table, MARGIN) if chosen.uses_cost else None
     targets = Targets(clamp, rng.uniform(0.5, 2.0, len(lengths)), cost)
     shift = rng.normal(size=space.n_rows) if offset else None
-    return Problem(chain, chosen, batch, targets, l2=l2, offset=shift)
+    return Problem(chain, chosen, batch, targets, l2=l2, offset=shift, n_jobs=n_jobs)
 
 
 def draw_theta(problem: Problem, seed: int = 1, scale: float = 0.5) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from typing import Any
 import chainfield
 from chainfield.kernels.jit import NATIVE
 
+# Where they are asked for: Python itself must be started with their libraries (see noxfile.py).
+SANITISERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer", "-g")
 SOURCE = Path(chainfield.__file__).parent / "native" / "encoder.c"
 MODULE = """
 #include <Python.h>
@@ -53,8 +56,9 @@ def build(folder: Path, *options: str) -> Any:
 
 def flatten() -> Any:
     """The function of the encoder; None where it is not installed and there is no compiler."""
-    if NATIVE is not None:
+    sanitised = bool(os.environ.get("CHAINFIELD_SANITISE"))
+    if NATIVE is not None and not sanitised:
         return NATIVE.flatten
     with TemporaryDirectory() as folder:
-        module = build(Path(folder))
+        module = build(Path(folder), *(SANITISERS if sanitised else ()))
     return None if module is None else module.flatten

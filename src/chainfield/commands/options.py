@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -56,7 +57,9 @@ def reading_arguments(encoding: str, separator: str | None, no_comments: bool, k
 
 
 def check_output(output: str | Path, *inputs: str | Path | None) -> None:
-    """Refuse to write over what is being read."""
+    """Refuse to write over what is being read, or to where nobody can."""
+    if str(output) == "-" and sys.stdout is None:
+        raise ConfigError("Standard output is closed; give a file to write to (-o), or /dev/null.")
     if str(output) == "-" or not Path(output).exists():
         return
     for other in inputs:

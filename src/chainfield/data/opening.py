@@ -40,6 +40,8 @@ def open_text(
 def open_bytes(path: str | PathLike[str]) -> Iterator[_Read]:
     """A function that reads the next bytes of a file, decompressed; none at its end."""
     if fspath(path) == "-":
+        if sys.stdin is None:
+            raise DataError("Standard input is closed; give the name of a file.")
         # From a pipe, take what is there: waiting for a full chunk would hold back complete sentences.
         take: Callable[[int], bytes] = getattr(sys.stdin.buffer, "read1", sys.stdin.buffer.read)
         yield lambda: take(_CHUNK)

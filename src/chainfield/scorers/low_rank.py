@@ -71,13 +71,13 @@ class LowRankTransition(Scorer):
     def forward(self, params: Params, batch: Batch, how: How, scores: Float) -> Pullback:
         """One matrix product there, two back."""
         u, v = params["U"], params["V"]
-        left, right, whole = self.left, self.right, (len(u), len(v))
+        left, right, whole = self.left.astype(np.int64), self.right, (len(u), len(v))
         scores += (u @ v.T)[left, right]
 
         def pullback(d: Float, into: Params, scale: float) -> None:
             summed = d[0] if len(d) == 1 else d.sum(0)
-            table = np.zeros(whole)
-            table[left, right] = summed  # an edge is told by its two sides
+            # Where states share a row, edges into two of them have the same sides.
+            table = np.bincount(left * whole[1] + right, summed, whole[0] * whole[1]).reshape(whole)
             d_u, d_v = table @ v, table.T @ u  # both, before either is added: it may be the parameters that move
             into["U"][...] += scale * d_u
             into["V"][...] += scale * d_v
