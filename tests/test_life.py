@@ -34,7 +34,7 @@ def sentences(seed):
 
 
 QUESTIONS = [["the", "Oslo", "unheard"], [], ["12"]]
-BAD = [[["a", 1]], [3], None, [np.array(1.0)], "text", [[("a", "b")]], [{"a": 1}]]
+BAD = [[["a", 1]], [3], None, [np.array(1.0)], "text", [{"a": 1}]]
 
 
 class Life(RuleBasedStateMachine):
@@ -91,7 +91,7 @@ class Life(RuleBasedStateMachine):
             pass
 
         def watch(record):
-            if record["iteration"] >= stop:
+            if record.iteration >= stop:
                 raise Enough
 
         with warnings.catch_warnings():

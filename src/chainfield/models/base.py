@@ -189,6 +189,7 @@ class SequenceModel(Grouped, ABC):
         ``wrapper``: what stands around the model, such as a :class:`~chainfield.TextTagger`; ``load`` puts it back.
         """
         check_notes(notes)
+        fitted = self._fitted()  # or refuse: a model that was not trained has nothing of what follows
         about = {
             "class": type(self).__name__,
             "settings": self.stored_settings(),
@@ -198,7 +199,7 @@ class SequenceModel(Grouped, ABC):
         }
         if hasattr(self, "training_"):
             about["training"] = self.training_.to_json()
-        save_model(path, self._fitted(), about, self.feature_counts_)
+        save_model(path, fitted, about, self.feature_counts_)
 
     def _restore(self, fitted: FittedModel, about: dict[str, Any]) -> None:
         """Become what a file describes."""
