@@ -11,10 +11,15 @@ from chainfield.states import StateSpace
 
 
 def check_scores(space: StateSpace, potentials: Potentials) -> None:
-    """Refuse scores of another shape than the space's, which kernels would read beyond their ends, and scores that are
-    NaN or +inf: comparisons would pass over a NaN without a word.
+    """Refuse scores of another shape than the space's, which kernels would read beyond their ends, and those that are
+    no numbers.
     """
     check_shapes(space, potentials)
+    check_numbers(potentials)
+
+
+def check_numbers(potentials: Potentials) -> None:
+    """Refuse scores that are NaN or +inf: comparisons would pass over a NaN without a word."""
     for scores in (potentials.node, potentials.edge):
         # The maximum of anything with a NaN is NaN.
         if not np.maximum.reduce(scores, axis=None, initial=-np.inf) < np.inf:

@@ -10,7 +10,7 @@ from chainfield.arrays import Bool, Float, Int, Int32
 from chainfield.potentials import Lattice, Potentials
 from chainfield.states import StateSpace
 
-from .checks import check_scores
+from .checks import check_numbers
 
 if TYPE_CHECKING:
     from chainfield.kernels.chain.lattice import Net
@@ -34,7 +34,7 @@ def lattice_paths(
     """(N,) the rows of the best path of every sequence, and (S,) its score; -inf: it has none."""
     from chainfield.kernels.chain.lattice import lattice_best
 
-    check_scores(potentials)
+    check_numbers(potentials)
     rows, score = np.zeros(len(potentials.node), np.int32), np.empty(potentials.n_sequences)
     third = np.zeros(len(net.third)) if triples is None else triples
     data = (lattice.first, lattice.rows, potentials.offsets, potentials.node, potentials.edge[0], third)
