@@ -213,6 +213,7 @@ class TemplateFeatures(FeatureMap):
         cls, templates: TemplateSet, n_columns: int, nodes: Sequence[str], edges: Sequence[str]
     ) -> tuple[TemplateFeatures, Int, Int]:
         """A map that knows these feature strings; and which of them its templates can write: those are numbered."""
+        templates.check_columns(n_columns, "The model")
         features = cls(templates, n_columns)
         tables = (features._nodes, features._edges)
         cuts = [cut_strings(t.program, strings) for t, strings in zip(tables, (nodes, edges), strict=True)]
