@@ -42,7 +42,7 @@ def declarations() -> list[tuple[str, str]]:
 
 
 #: What two models mean by one name, each in its own way.
-OWN_MEANINGS = {"n_states": 3, "rank": 3, "start_scale": 2}
+OWN_MEANINGS = {"n_states": 3, "rank": 3, "scheme": 2, "start_scale": 2}
 
 
 def test_every_setting_is_declared_once() -> None:
