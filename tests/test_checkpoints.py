@@ -164,8 +164,16 @@ def test_a_stop_between_iterations_is_where_resuming_begins(tmp_path):
     assert at[0] == 5
 
 
+@pytest.fixture
+def ctrl_c():
+    """Ctrl-C as in a terminal: what a shell starts in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @posix
-def test_ctrl_c_waits_for_the_iteration(tmp_path, capfd):
+def test_ctrl_c_waits_for_the_iteration(tmp_path, capfd, ctrl_c):
     seen = []
 
     def press(progress):
@@ -185,7 +193,7 @@ def test_ctrl_c_waits_for_the_iteration(tmp_path, capfd):
 
 
 @posix
-def test_a_second_ctrl_c_does_not_wait():
+def test_a_second_ctrl_c_does_not_wait(ctrl_c):
     with interruptible() as interrupts:
         os.kill(os.getpid(), signal.SIGINT)
         assert interrupts.asked
@@ -198,6 +206,7 @@ CORPUS = "\n".join(
 )  # fmt: skip
 PRESSED = """
     import os, signal, sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from chainfield.commands import main, progress
 
     presses, at = int(sys.argv[1]), int(sys.argv[2])

@@ -135,10 +135,15 @@ def test_help_lists_the_commands_in_order() -> None:
     assert re.findall(r"^  (\w+) {2,}", shown, re.MULTILINE) == [
         "demo",
         "train",
+        "encode",
         "tag",
         "classify",
         "evaluate",
+        "report",
+        "convert",
         "show",
+        "import",
+        "export",
         "compile",
     ]
 

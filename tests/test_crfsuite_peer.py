@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,7 +113,8 @@ def ours(peer):
     states, transitions = read_weights(peer[0])
     model = LinearCRF(boundary=False, all_transitions=True, max_iter=1, n_jobs=1).fit(X, Y)
     model_tagger = model.tagger_
-    views = model_tagger.chain.views(model_tagger.theta)
+    theta = model_tagger.theta.copy()
+    views = model_tagger.chain.views(theta)
     pairs = model_tagger.chain.emissions[0].pairs
     names, labels = list(model.feature_names_), model.classes_
     keys = [(names[f], labels[r]) for f, r in zip(pairs.feature(), pairs.row, strict=True)]
@@ -121,6 +123,7 @@ def ours(peer):
     space = model_tagger.chain.space
     edges = [(labels[i], labels[j]) for i, j in zip(space.src, space.dst, strict=True)]
     views["transition.weight"][...] = [transitions.get(edge, 0.0) for edge in edges]
+    model.fitted_ = replace(model_tagger, theta=theta)
     return model
 
 

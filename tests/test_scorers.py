@@ -42,6 +42,7 @@ from chainfield.scorers import (
 )
 from chainfield.scorers.model_files import scorer_from_parts, scorer_to_parts
 from chainfield.scorers.pairs import pairs_from_codes
+from chainfield.scorers.triples import Triples
 from chainfield.states import one_per_label
 from chainfield.tasks import Tagging
 from support.catalogue import compose, draw_theta
@@ -71,6 +72,7 @@ OURS = {
     "Words": Words(*ENTRIES, 3, 2),
     "UnseenAverage": UnseenAverage(*SAMPLES, 3, 2, counted="tokens"),
     "UnseenExponential": UnseenExponential(*SAMPLES, 3, 2, pairs=all_pairs(3, 2)),
+    "Triples": Triples(np.array([0, 3, 5], np.int64), 3, 2),
     "WordRates": WordRates(*ENTRIES, *STEPS),
     "JointRates": JointRates(*ENTRIES, *STEPS, left=all_pairs(3, 2), right=all_pairs(3, 2)),
     "HalfRates": HalfRates(*ENTRIES, *STEPS, left=all_pairs(3, 2), right=all_pairs(3, 2), power=0.5),

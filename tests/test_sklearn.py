@@ -434,7 +434,7 @@ def test_bad_tables():
         with pytest.raises(ConfigError, match="a model of chainfield is expected"):
             RowClassifier(wrong).fit(table, Y)
     for wrong in ([], [np.zeros((2, 3)), np.zeros((2, 2))], [np.zeros(3)]):
-        with pytest.raises(DataError, match="same number of columns"):
+        with pytest.raises(DataError, match=r"same number of columns|\(positions, columns\) is expected"):
             pad(wrong)
 
 

@@ -47,12 +47,12 @@ def load_annotations(path: str, name: str, options: Options, quiet: bool) -> lis
 
     report = Report()
     found = list(format_of(path, name).read(path, options, report))
-    if not quiet:
-        show_losses(report)
     if not found:
         raise DataError(f"{path} holds no document.")
     if not any(document.spans for document in found):
         raise DataError(f"{path} holds {len(found):,} documents, but no span; there is nothing to learn.")
+    if not quiet:
+        show_losses(report)
     return found
 
 

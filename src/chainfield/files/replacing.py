@@ -72,9 +72,8 @@ def clean(target: Path) -> None:
     pattern = re.compile(re.escape(_prefix(target)) + r"[0-9a-f]{16}\.tmp")
     with contextlib.suppress(OSError):
         for entry in os.scandir(target.parent):
-            if pattern.fullmatch(entry.name) and _left_behind(entry.path):
-                with contextlib.suppress(OSError):
-                    os.unlink(entry.path)
+            if pattern.fullmatch(entry.name):
+                _remove_if_left(entry.path)
 
 
 def _followed(path: str | os.PathLike[str]) -> Path:
@@ -129,21 +128,22 @@ def _beside(target: Path, mode: int) -> Iterator[tuple[Path, int]]:
                 os.close(file)
 
 
-def _left_behind(path: str) -> bool:
-    """Whether nobody writes to this file any more."""
+def _remove_if_left(path: str) -> None:
+    """Remove a file that nobody writes to any more; under its lock, which whoever makes such a file asks for next."""
     if fcntl is not None:
         with contextlib.suppress(OSError):
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return True
+                os.unlink(path)
+                return
             except BlockingIOError:
-                return False
+                return
             finally:
                 os.close(file)
     with contextlib.suppress(OSError):
-        return time.time() - os.lstat(path).st_mtime > STALE
-    return False
+        if time.time() - os.lstat(path).st_mtime > STALE:
+            os.unlink(path)
 
 
 def _like_the_old(target: Path, file: int) -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -26,7 +26,7 @@ from chainfield.errors import ConfigError
 from chainfield.problem import MarginRule, Steps, Trainable
 
 from .averaging import AveragedState
-from .trainer import Record, State, Trainer, orders
+from .trainer import Record, State, Trainer, kept, orders
 
 _NONE = np.empty(0)
 ROOT, COUNT = 0.5, 1.0
@@ -36,8 +36,8 @@ ROOT, COUNT = 0.5, 1.0
 class MarginState(AveragedState):
     """θ, its average, the steps of each sequence so far, and the variances; empty where there are none."""
 
-    spent: Float = field(default_factory=lambda: np.empty(0))
-    variance: Float = field(default_factory=lambda: np.empty(0))
+    spent: Float = kept("the steps that were taken on each sequence", "sequences", optional=True, least=0)
+    variance: Float = kept("AROW's variances", "P", optional=True, least=0)
 
 
 class MarginTrainer(Trainer[MarginState]):
@@ -65,6 +65,14 @@ class MarginTrainer(Trainer[MarginState]):
         self.check(problem)
         lag = np.zeros_like(theta) if self.average else _NONE.copy()
         return MarginState(theta.copy(), lag=lag, **self._memory(problem))
+
+    def sizes(self, problem: Trainable) -> dict[str, int]:
+        """Sequences besides."""
+        return super().sizes(problem) | {"sequences": problem.n_sequences}
+
+    def absent(self, state: MarginState) -> frozenset[str]:
+        """Without averages there is no lag."""
+        return frozenset() if self.average else frozenset({"lag"})
 
     def _memory(self, problem: Trainable) -> dict[str, Any]:
         """What a rule keeps between steps."""
