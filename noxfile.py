@@ -38,6 +38,13 @@ def tests_all(session: nox.Session) -> None:
     session.run("pytest", *session.posargs)
 
 
+@nox.session(default=False)
+def tests_jit(session: nox.Session) -> None:
+    """The suite with kernels that Numba compiles at first use."""
+    session.install("-c", ".ci/constraints.txt", "-e", ".[test,jit,plot,torch]", "pytorch-crf")
+    session.run("pytest", *session.posargs, env={"CHAINFIELD_JIT": "1"})
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Every hook of pre-commit on all files, except for mypy, which has a session of its own."""

@@ -647,7 +647,7 @@ def test_data_that_cannot_be_tagged(kind: str, tiny: Path) -> None:
     ("args", "expected"),
     [
         (("train", "none.txt", "x.cf"), "There is no file none.txt"),
-        (("train", ".", "x.cf"), ". is a directory"),
+        (("train", ".", "x.cf"), "no span; there is nothing to learn"),
         (("train", "tiny.txt", "x.cf", "--encoding", "klingon"), "There is no encoding 'klingon'"),
         (("train", "tiny.txt", "x.cf", "--label-column", "5"), "tiny.txt, line 1: there is no column 5"),
         (("train", "tiny.txt", "x.cf", "--template", "none.template"), "There is no file none.template"),
