@@ -1,13 +1,11 @@
 """Models of CRFsuite, CRF++ and Wapiti, damaged: an error of the library or a model that predicts is a good answer.
 
-``TARGETS`` are functions of bytes, which decide all that is chosen. Alone: ``python fuzz/foreign.py [target] [n]``.
+``TARGETS`` are functions of bytes, which decide all that is chosen.
 """
 
 from __future__ import annotations
 
 import sys
-import time
-import traceback
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +19,7 @@ from chainfield.errors import ChainfieldError
 from chainfield.features import NamedFeatures
 from support.foreign import MODELS, damaged
 
-SEEDS = {name.replace(" ", "_"): make() for name, make in MODELS.items()}
+ORIGINALS = {name.replace(" ", "_"): make() for name, make in MODELS.items()}
 
 
 def foreign_model(seed: bytes, data: bytes) -> None:
@@ -38,24 +36,4 @@ def foreign_model(seed: bytes, data: bytes) -> None:
         model.predict_marginals([[tuple(["New"] * features.width)] * 3])  # type: ignore[attr-defined]
 
 
-TARGETS: dict[str, Callable[[bytes], None]] = {name: partial(foreign_model, seed) for name, seed in SEEDS.items()}
-
-
-def main(target: str = "", inputs: str = "1000") -> None:
-    """Try numbered inputs; a finding is printed with its number."""
-    for name, run in TARGETS.items():
-        if target not in ("", name):
-            continue
-        started, found = time.monotonic(), 0
-        for number in range(int(inputs)):
-            try:
-                run(str(number).encode())
-            except Exception:
-                found += 1
-                print(f"--- {name}, input {number}")
-                traceback.print_exc(limit=-3, file=sys.stdout)
-        print(f"{name}: {inputs} inputs, {found} findings, {time.monotonic() - started:.0f} s")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])
+TARGETS: dict[str, Callable[[bytes], None]] = {name: partial(foreign_model, seed) for name, seed in ORIGINALS.items()}

@@ -12,7 +12,7 @@ from chainfield.text.document import Document
 
 from .format import Format, Options, Report, writing
 from .lines import parse_json
-from .token_view import from_words, view
+from .token_view import from_words, views
 
 TEXT = "# text = "
 JSON_TEXT = "# json_text = "  # for texts that do not fit into a line
@@ -62,11 +62,7 @@ class Columns(Format):
     def write(self, documents: Iterable[Document], path: str, options: Options, report: Report) -> None:
         """Words, other columns, labels."""
         with writing(path, options) as out:
-            for number, document in enumerate(documents):
-                found = view(document, number, report)
-                if not found.words:
-                    report.add("document without a token left out", f"document {number}")
-                    continue
+            for document, found in views(documents, report):
                 if not found.plain:
                     out.write(text_comment(document.text) + "\n")
                 rows = zip(found.words, *found.columns.values(), found.labels, strict=True)

@@ -12,7 +12,7 @@ from chainfield.text.document import Document
 from .columns import text_comment, text_of
 from .format import Format, Options, Report, writing
 from .lines import text_lines
-from .token_view import LABEL, from_words, view
+from .token_view import LABEL, from_words, views
 
 NAMES = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 ENTITY = "NE"  # the key of labels in MISC
@@ -79,11 +79,7 @@ class ConllU(Format):
     def write(self, documents: Iterable[Document], path: str, options: Options, report: Report) -> None:
         """Columns of the same names as they were; labels of spans in MISC as ``NE=``."""
         with writing(path, options) as out:
-            for number, document in enumerate(documents):
-                found = view(document, number, report)
-                if not found.words:
-                    report.add("document without a token left out", f"document {number}")
-                    continue
+            for document, found in views(documents, report):
                 for comment in document.meta.get("comments", ()):
                     out.write(f"{comment}\n")
                 out.write(text_comment(document.text) + "\n")

@@ -7,7 +7,7 @@ spans that overlap, spaces at the end of a span, and spans of nothing but space.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chainfield.errors import DataError
@@ -37,6 +37,16 @@ class TokenView:
     def plain(self) -> bool:
         """Whether the text follows from the words: one space between them."""
         return bool(self.words) and self.gaps == ["", *[" "] * (len(self.words) - 1), ""]
+
+
+def views(documents: Iterable[Document], report: Report) -> Iterator[tuple[Document, TokenView]]:
+    """Documents with their words, for formats that cannot hold a document without any."""
+    for number, document in enumerate(documents):
+        found = view(document, number, report)
+        if found.words:
+            yield document, found
+        else:
+            report.add("document without a token left out", f"document {number}")
 
 
 def view(document: Document, number: int, report: Report) -> TokenView:
