@@ -52,6 +52,7 @@ ALLOWED: dict[str, str] = {
     "fitted": "errors arrays checking limits parallel spans kernels kernels.chain states potentials inference "
     "features scorers tasks",
     "plots": "errors arrays",
+    "pages": "",
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
     "plots",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
@@ -71,7 +72,7 @@ ALLOWED: dict[str, str] = {
     "text.tagging": "errors arrays schema confidence settings parallel features inference fitted models text",
     "dask": "errors arrays parallel kernels data features problem files corpora models",
     "adapters": "errors arrays checking settings tasks models",
-    "reports": "errors arrays spans metrics states fitted inspection models models.hmm",
+    "reports": "errors arrays spans metrics states fitted inspection pages models models.hmm",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
     "compat.crfsuite": "errors arrays features scorers fitted models compat",

@@ -12,9 +12,10 @@ import pytest
 import chainfield
 from chainfield import EmpiricalCRF, HiddenUnitCRF, HMMClassifier, LatentCRF, LinearCRF
 from chainfield.errors import ConfigError, DataError
+from chainfield.pages import script_json
 from chainfield.reports import report, report_data
 from chainfield.reports.findings import findings
-from chainfield.reports.page import LIMIT, fit_page, script_json
+from chainfield.reports.page import LIMIT, fit_page
 from test_commands import run
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,16 +7,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from chainfield.errors import ConfigError
 from chainfield.models import SequenceModel
+from chainfield.pages import asset, fill, script_json
 
 from .contents import report_data
 
 LIMIT = 5_000_000  # bytes of a page
+OWN = "chainfield.reports"
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,10 @@ class ReportPage:
     def html(self) -> str:
         """The whole page."""
         return fill(
-            "report.html",
+            asset("report.html", OWN),
             title=escape(self.data["title"]),
-            style=asset("style.css") + asset("report.css"),
-            script=asset("base.js") + asset("report.js"),
+            style=asset("style.css") + asset("report.css", OWN),
+            script=asset("base.js") + asset("report.js", OWN),
             data=script_json(self.data),
         )
 
@@ -93,24 +94,3 @@ def fit_page(data: dict[str, Any]) -> ReportPage:
         if not halved:
             break
     return page
-
-
-def asset(name: str) -> str:
-    """A file that lies beside the templates."""
-    return files("chainfield.reports").joinpath("assets").joinpath(name).read_text(encoding="utf-8")
-
-
-def fill(template: str, **parts: str) -> str:
-    """A template with its places filled; nothing of what is filled in is searched for places again."""
-    pieces = asset(template).split("{{")
-    out = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        out += [parts[name], rest]
-    return "".join(out)
-
-
-def script_json(data: Any) -> str:
-    """JSON that may stand inside a script element: no text in it can end the element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
