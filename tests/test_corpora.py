@@ -13,10 +13,10 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainfield import MEMM, HiddenUnitCRF, LatentCRF, LinearCRF, load, load_corpus
+from chainfield import MEMM, HiddenCRF, HiddenUnitCRF, HMMClassifier, LatentCRF, LinearCRF, load, load_corpus
 from chainfield.arrays import Ragged
 from chainfield.commands.main import group
-from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns
+from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns, plan_sources
 from chainfield.corpora.profile import BORDER, Profile
 from chainfield.corpora.source import ColumnSource, ListSource
 from chainfield.corpora.survey import join_surveys, settle, survey_source
@@ -338,3 +338,77 @@ def test_sources_name_their_bytes(column_file: Path) -> None:
     assert ColumnSource(str(column_file), 10, 20).name.endswith("data.txt (bytes 10 to 20)")
     with pytest.raises(DataError, match="shorter"):
         ColumnSource(str(column_file), 0, 10**9).read()
+
+
+# ---- whole sequences ---------------------------------------------------------------------------------------------
+
+
+def arrays(n: int = 60) -> tuple[list, list]:
+    rng = np.random.default_rng(5)
+    labels = ["abc"[i % 3] for i in range(n)]
+    lengths = rng.integers(4, 9, n)
+    X = [rng.normal(size=(k, 3)) + "abc".index(c) for k, c in zip(lengths, labels, strict=True)]
+    return X, labels
+
+
+CLASSIFIERS = {
+    "em": lambda: HMMClassifier(n_states=2, max_iter=6),
+    "em, split": lambda: HMMClassifier(n_states=2, n_components=2, init="split", max_iter=4),
+    "ebw": lambda: HMMClassifier(n_states=2, trainer="ebw", max_iter=3),
+    "gradient": lambda: HMMClassifier(n_states=2, trainer="lbfgs", max_iter=3, class_weight="balanced"),
+    "hidden": lambda: HiddenCRF(n_states=2, trainer="lbfgs", max_iter=3),
+}
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_hmms_from_pieces_are_those_from_memory(name: str) -> None:
+    X, y = arrays()
+    corpus = SourceCorpus(HeldPieces(list_sources(X, y, [10, 11, 30, 47])))
+    ours, whole = CLASSIFIERS[name]().fit(corpus), CLASSIFIERS[name]().fit(X, y)
+    assert ours.history_[-1]["objective"] == pytest.approx(whole.history_[-1]["objective"], rel=1e-7)
+    np.testing.assert_allclose(ours.fitted_.theta, whole.fitted_.theta, rtol=1e-5, atol=1e-6)
+
+
+def test_an_hmm_starts_from_a_part_of_each_class(monkeypatch: pytest.MonkeyPatch) -> None:
+    from chainfield.models.hmm import starting
+
+    monkeypatch.setattr(starting, "SAMPLE", 10)
+    monkeypatch.setattr(starting, "LEAST", 10)
+    X, y = arrays()
+    corpus = SourceCorpus(HeldPieces(list_sources(X, y, [10, 30])))
+    ours, whole = HMMClassifier(max_iter=60, tol=1e-9).fit(corpus), HMMClassifier(max_iter=60, tol=1e-9).fit(X, y)
+    assert ours.history_[-1]["objective"] == pytest.approx(whole.history_[-1]["objective"], rel=0.02)
+    assert ours.history_[0]["objective"] != pytest.approx(whole.history_[0]["objective"], rel=1e-6)
+
+
+def test_arrays_are_encoded_and_trained_by_commands(tmp_path: Path) -> None:
+    def run(*words: object) -> str:
+        return CliRunner().invoke(group, list(map(str, words)), catch_exceptions=False).output
+
+    X, y = arrays()
+    for i, (lo, hi) in enumerate([(0, 20), (20, 60)]):
+        lengths = [len(x) for x in X[lo:hi]]
+        np.savez(tmp_path / f"{i}.npz", X=np.concatenate(X[lo:hi]), lengths=lengths, y=y[lo:hi])
+    folder, model = tmp_path / "encoded", tmp_path / "model.cf"
+    run("encode", tmp_path / "*.npz", folder)
+    told = run("train", folder, model, "--model", "hmm", "--max-iter", 4, "--dev", tmp_path / "0.npz")
+    assert "60 sequences" in told
+    pieces = SourceCorpus(HeldPieces(plan_sources(tmp_path / "*.npz")))
+    local = HMMClassifier(max_iter=4).fit(pieces, X_dev=X[:20], y_dev=y[:20])
+    assert load(model).fitted_.theta.tobytes() == local.fitted_.theta.tobytes()
+    (tmp_path / "words.txt").write_text("a\tX\n")
+    with pytest.raises(DataError, match="files of one kind"):
+        plan_sources([tmp_path / "*.npz", tmp_path / "words.txt"])
+    np.savez(tmp_path / "bare.npz", X=X[0], lengths=[len(X[0])])
+    with pytest.raises(DataError, match=r"bare\.npz: there are no labels"):
+        HMMClassifier().fit(SourceCorpus(HeldPieces(plan_sources(tmp_path / "bare.npz"))))
+
+
+def test_sequences_with_several_labels_have_no_class() -> None:
+    X, y = sentences(10)
+    with pytest.raises(DataError, match="gives a whole sequence one label"):
+        HiddenCRF().fit(SourceCorpus(HeldPieces(list_sources(X, y, [5]))))
+    X, y = arrays(12)
+    X[7] = X[7][:1]
+    with pytest.raises(DataError, match="begins with sequence 6 of the corpus: Sequence 1 has 1 positions"):
+        HMMClassifier(n_states=3).fit(SourceCorpus(HeldPieces(list_sources(X, y, [6]))))

@@ -17,8 +17,8 @@ import pytest
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
 import chainfield.dask  # noqa: E402
-from chainfield import EmpiricalCRF, LatentCRF, LinearCRF, load_corpus  # noqa: E402
-from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns  # noqa: E402
+from chainfield import EmpiricalCRF, HMMClassifier, LatentCRF, LinearCRF, load_corpus  # noqa: E402
+from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns, plan_sources  # noqa: E402
 from chainfield.dask import connecting  # noqa: E402
 from chainfield.dask.work import WorkerError, work  # noqa: E402
 from chainfield.errors import ConfigError, DataError  # noqa: E402
@@ -73,6 +73,29 @@ MODELS = {
 def test_the_same_bytes_as_on_one_machine(name: str, client: Any, data: Path, tmp_path: Path) -> None:
     ours = MODELS[name]().fit(chainfield.dask.corpus(data, client, piece_bytes=PIECE))
     assert bits(ours, tmp_path) == bits(MODELS[name]().fit(local(data)), tmp_path)
+
+
+@pytest.mark.parametrize("trainer", ["em", "ebw"])
+def test_hmms_have_the_same_bytes(trainer: str, client: Any, tmp_path: Path) -> None:
+    """One label per sequence, from files of arrays, and from a bag."""
+    import dask.bag
+
+    rng = np.random.default_rng(1)
+    y = [i % 3 for i in range(60)]
+    X = [rng.normal(size=(6, 2)) + label for label in y]
+    for i in range(6):
+        np.savez(tmp_path / f"{i}.npz", X=np.concatenate(X[i::6]), lengths=[6] * 10, y=y[i::6])
+
+    def model() -> HMMClassifier:
+        return HMMClassifier(n_states=2, trainer=trainer, max_iter=4)
+
+    ours = model().fit(chainfield.dask.corpus(tmp_path / "*.npz", client))
+    assert bits(ours, tmp_path) == bits(
+        model().fit(SourceCorpus(HeldPieces(plan_sources(tmp_path / "*.npz")))), tmp_path
+    )
+    bag = dask.bag.from_sequence(list(zip(X, y, strict=True)), npartitions=3)
+    objective = model().fit(chainfield.dask.corpus(bag, client)).history_[-1]["objective"]
+    assert objective == pytest.approx(model().fit(X, y).history_[-1]["objective"], rel=1e-6)
 
 
 def test_counts_of_pieces_are_those_of_the_whole(data: Path) -> None:

@@ -56,7 +56,7 @@ ALLOWED: dict[str, str] = {
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
     "plots",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
-    "corpora": "errors arrays parallel data states potentials features tasks problem files",
+    "corpora": "errors arrays checking parallel data states potentials features tasks problem files",
     "models": "errors lazy arrays checking frames settings memory parallel spans kernels kernels.train data metrics "
     "states potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "

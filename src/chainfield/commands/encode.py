@@ -36,12 +36,13 @@ def encode(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Encode the column files DATA into the new folder FOLDER, piece by piece.
+    """Encode the files DATA into the new folder FOLDER, piece by piece.
 
-    DATA are names of files, patterns such as 'data/*.txt', or addresses such as s3://bucket/*.txt (with fsspec).
+    DATA are column files or arrays (.npz, for models of whole sequences): names, patterns such as 'data/*.txt', or
+    addresses such as s3://bucket/*.txt (with fsspec).
     Train on the result with: chainfield train FOLDER OUTPUT
     """
-    from chainfield.corpora import encode_corpus, plan_columns
+    from chainfield.corpora import encode_corpus, plan_sources
     from chainfield.models.inputs import as_template, choose_map
 
     if min_count < 1:
@@ -50,7 +51,8 @@ def encode(
         raise ConfigError(f"--piece-bytes {piece_bytes}: give 1 or more.")
     templates = None if template is None else as_template(template)
     arguments = reading_arguments(**options)
-    sources = plan_columns(list(data), label_column=label_column, unknown=unknown, piece_bytes=piece_bytes, **arguments)
+    columns = {"label_column": label_column, "unknown": unknown, "piece_bytes": piece_bytes, **arguments}
+    sources = plan_sources(list(data), **columns)
     notes = {"label_column": label_column, "separator": arguments["separator"]}
     choose = partial(choose_map, template=templates)
     watch = None if quiet else _show

@@ -171,16 +171,20 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
 
         count(estimator, data, output, add, settings, columns, quiet=options["quiet"])
         return
+    from chainfield.corpora.folder import DESCRIPTION
+
     from .training_data import load_columns, load_encoded, load_sequences
 
     whole = issubclass(kind, ClassifyingModel)
-    encoded = not whole and Path(data).is_dir()
+    encoded = Path(data).is_dir() and (not whole or (Path(data) / DESCRIPTION).exists())
     if options["memory"] is not None and not encoded:
         raise ConfigError("--memory is for folders made by chainfield encode; other data are held in memory anyway.")
     if encoded:
-        found = load_encoded(data, dev, columns, options["memory"], estimator.n_jobs)
+        found = load_encoded(data, dev, columns, options["memory"], estimator.n_jobs, whole=whole)
         chosen = {"template": getattr(found.X.features, "templates", None), "min_count": found.X.notes["min_count"]}
-        estimator.set_params(**{name: value for name, value in chosen.items() if name not in settings})
+        estimator.set_params(
+            **{name: value for name, value in chosen.items() if name not in settings and name in kind.settings}
+        )
     else:
         found = (
             load_sequences(data, dev)

@@ -101,21 +101,21 @@ def _refuse_row_numbers(corpus: Any) -> None:
 
 
 def load_encoded(
-    data: str, dev: str | None, columns: dict[str, Any], memory: float | None, jobs: int | None
+    data: str, dev: str | None, columns: dict[str, Any], memory: float | None, jobs: int | None, *, whole: bool = False
 ) -> TrainingData:
-    """An encoded corpus; development data are a column file."""
+    """An encoded corpus; development data are a column file, or arrays for models of whole sequences."""
     from chainfield.corpora import open_corpus
-    from chainfield.data import load_corpus
 
     corpus = open_corpus(data, n_jobs=jobs, **({} if memory is None else {"memory": int(memory * 1e9)}))
-    held_out, profile = load_corpus(dev, **columns) if dev else None, corpus.profile
+    names, profile = ("sequences", "positions") if whole else ("sentences", "tokens"), corpus.profile
+    held_out = None if dev is None else load_sequences(dev, None) if whole else load_columns(dev, None, columns)
     return TrainingData(
         data,
-        f"{profile.n_sequences:,} sentences, {profile.n_positions:,} tokens in {len(corpus.files)} pieces",
+        f"{profile.n_sequences:,} {names[0]}, {profile.n_positions:,} {names[1]} in {len(corpus.files)} pieces",
         corpus,
         None,
-        None if held_out is None else held_out.rows,
-        None if held_out is None else held_out.labels,
+        None if held_out is None else held_out.X,
+        None if held_out is None else held_out.y,
         {name: corpus.notes.get(name) for name in ("label_column", "separator")},
     )
 

@@ -2,7 +2,7 @@
 
 from .corpus import Corpus, Encoding, SourceCorpus
 from .folder import EncodedCorpus, encode_corpus, open_corpus
-from .plan import plan_columns
+from .plan import plan_columns, plan_sources
 
 __all__ = [
     "Corpus",
@@ -12,4 +12,5 @@ __all__ = [
     "encode_corpus",
     "open_corpus",
     "plan_columns",
+    "plan_sources",
 ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Array, Int, Int32
+from chainfield.errors import DataError
 from chainfield.features.batch import Batch
 from chainfield.features.feature_map import FeatureMap
 from chainfield.potentials import Clamp
@@ -39,7 +40,17 @@ class Part:
         return 1000 + sum(array.nbytes for array in arrays)
 
     def clamp(self, task: Task, space: StateSpace) -> Clamp:
-        """What the labels tell about states; each distinct one is looked up once."""
+        """What the labels tell about states; each distinct one is looked up once.
+
+        A task that labels whole sequences takes the label of their first positions.
+        """
+        if not task.every_position:
+            first = np.minimum(self.batch.offsets[:-1], max(len(self.codes) - 1, 0))
+            labels = [self.kinds[c] for c in self.codes[first].tolist()]
+            try:
+                return task.clamp(space, labels, self.batch.offsets)
+            except DataError as error:
+                raise DataError(f"In the piece that begins with sequence {self.first} of the corpus: {error}") from None
         known = task.clamp(space, [list(self.kinds)], np.array([0, len(self.kinds)]))
         return Clamp(known.index[self.codes], known.table)
 

@@ -10,17 +10,42 @@ from typing import Any
 
 from chainfield.errors import DataError
 
-from .source import ColumnSource, Source
+from .source import ArraySource, ColumnSource, Source
 from .storage import cuts_between_sentences, expand, is_compressed, size_of
 
 # Small corpora are cut into this many pieces, so that several processors have some; no piece is smaller or larger than
 # these bytes of text. A piece of eight megabytes has some hundred thousand tokens: encoded, a few dozen megabytes.
 PIECES = 16
 SMALLEST, LARGEST = 1 << 16, 1 << 23
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def plan_sources(paths: Paths, **options: Any) -> list[Source]:
+    """The pieces of some files, by what their names end in: arrays (.npz), else column files.
+
+    ``options``: those of :func:`plan_columns`, which mean nothing to arrays.
+    """
+    files = expand_all(paths)
+    arrays = [path for path in files if path.endswith(".npz")]
+    if not arrays:
+        return plan_columns(files, **options)
+    if len(arrays) < len(files):
+        other = next(path for path in files if path not in arrays)
+        raise DataError(f"{arrays[0]} holds arrays, but {other} does not; give files of one kind.")
+    return [ArraySource(path, i) for i, path in enumerate(files)]
+
+
+def expand_all(paths: Paths) -> list[str]:
+    """The files that names, patterns and addresses stand for; at least one."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files = [path for pattern in given for path in expand(pattern)]
+    if not files:
+        raise DataError("There is no file to read; give at least one.")
+    return files
 
 
 def plan_columns(
-    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    paths: Paths,
     *,
     label_column: int = -1,
     unknown: str | None = None,
@@ -32,10 +57,7 @@ def plan_columns(
     A compressed file is one piece, because it can be read from its beginning only; so is one in another encoding than
     UTF-8.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files = [path for pattern in given for path in expand(pattern)]
-    if not files:
-        raise DataError("There is no file to read; give at least one.")
+    files = expand_all(paths)
     sizes = [size_of(path) for path in files]
     size = min(max(sum(sizes) // PIECES, SMALLEST), LARGEST) if piece_bytes is None else piece_bytes
     whole = reading.get("encoding", "utf-8").lower() not in ("utf-8", "utf8")

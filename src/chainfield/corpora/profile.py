@@ -74,6 +74,11 @@ class Profile:
         """The number of the first sequence of each piece."""
         return np.cumsum([0, *(s for s, _ in self.sizes)])[:-1]
 
+    @property
+    def uniform(self) -> bool:
+        """Whether all positions of a sequence have the same label: then it is that of the sequence."""
+        return all(a == b or BORDER in (a, b) for a, b in self.steps)
+
     def witnesses(self) -> list[list[Any]]:
         """A few label sequences that have all steps of the corpus, and no others: rules hold for the corpus if they
         hold for these.

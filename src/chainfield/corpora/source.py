@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from chainfield.arrays import Int32, Ragged
+from chainfield.checking import count_positions
+from chainfield.data.array_corpus import load_arrays
 from chainfield.data.coded_rows import join_rows
 from chainfield.data.column_blocks import Block, blocks_of, read_blocks
 from chainfield.data.corpus import take_labels
@@ -18,7 +19,7 @@ from chainfield.data.sentences import SentenceReader
 from chainfield.errors import ChainfieldError, DataError
 from chainfield.tasks.labels import plain_label
 
-from .storage import chunks_between, chunks_of, opened
+from .storage import chunks_between, chunks_of, local_file, opened
 
 CHUNK = 1 << 20  # bytes that are read at a time
 
@@ -106,21 +107,52 @@ class ColumnSource(Source):
 @final
 @dataclass(frozen=True, eq=False)
 class ListSource(Source):
-    """Sequences in memory."""
+    """Sequences in memory; a target is a list with one label per position, or one label for the whole sequence."""
 
     sequences: Sequence[Any]
-    targets: Sequence[Sequence[Any]]
+    targets: Sequence[Any]
     name: str = "the data"
     number: int = 0
 
     def _read(self) -> Read:
-        for s, (x, y) in enumerate(zip(self.sequences, self.targets, strict=True)):
-            if len(x) != len(y):
-                raise DataError(f"{self.name}: sequence {s} has {len(x)} positions but {len(y)} labels.")
-        flat = [_plain(label) for label in chain.from_iterable(self.targets)]
-        number = {kind: i for i, kind in enumerate(dict.fromkeys(flat))}
-        codes = np.fromiter(map(number.__getitem__, flat), np.int32, len(flat))
-        return Read(self.sequences, Ragged.of([len(y) for y in self.targets]), tuple(number), codes)
+        return read_lists(self.sequences, self.targets)
+
+
+@final
+@dataclass(frozen=True)
+class ArraySource(Source):
+    """A .npz file with arrays: one label per sequence."""
+
+    path: str
+    number: int = 0
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The file."""
+        return self.path
+
+    def _read(self) -> Read:
+        with local_file(self.path) as here:
+            found = load_arrays(here)
+        if not found.labelled:
+            raise DataError("there are no labels; give y in the file.")
+        return read_lists(found.sequences, found.labels)
+
+
+def read_lists(sequences: Sequence[Any], targets: Sequence[Any]) -> Read:
+    """Sequences with their targets: lists of labels, or one label for each."""
+    labels: list[Any] = []
+    lengths = [count_positions(x, f"sequence {s}") for s, x in enumerate(sequences)]
+    for s, (n, target) in enumerate(zip(lengths, targets, strict=True)):
+        if not isinstance(target, list | tuple | np.ndarray):
+            labels += [_plain(target)] * n
+        elif len(target) == n:
+            labels += map(_plain, target)
+        else:
+            raise DataError(f"sequence {s} has {n} positions but {len(target)} labels.")
+    number = {kind: i for i, kind in enumerate(dict.fromkeys(labels))}
+    codes = np.fromiter(map(number.__getitem__, labels), np.int32, len(labels))
+    return Read(sequences, Ragged.of(lengths), tuple(number), codes)
 
 
 def _plain(label: Any) -> Any:

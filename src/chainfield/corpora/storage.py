@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,6 +70,19 @@ def opened(path: str) -> Iterator[Readable]:
         return
     with _fsspec().open(path, "rb", compression="infer") as file:
         yield file
+
+
+@contextmanager
+def local_file(path: str) -> Iterator[str]:
+    """A file that has a name here: the file itself, or a copy of what an address leads to."""
+    if not is_url(path):
+        yield path
+        return
+    with tempfile.TemporaryDirectory(prefix="chainfield-") as folder, _fsspec().open(path, "rb") as file:
+        copy = Path(folder) / Path(path).name
+        with copy.open("wb") as out:
+            shutil.copyfileobj(file, out)
+        yield str(copy)
 
 
 def chunks_of(path: str, size: int) -> Iterator[bytes]:

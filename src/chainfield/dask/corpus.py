@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, final
 
-from chainfield.corpora import EncodedCorpus, SourceCorpus, plan_columns
+from chainfield.corpora import EncodedCorpus, SourceCorpus, plan_sources
 from chainfield.corpora.corpus import Corpus, Encoding
 from chainfield.corpora.part import Part
 from chainfield.corpora.source import ListSource, Source
@@ -68,7 +68,7 @@ def corpus(
             for i, part in enumerate(partitions)
         ]
         return DaskCorpus(found, SourceCorpus(DaskPieces(found, tasks, places)), len(tasks))
-    sources = plan_columns(data, **options)
+    sources = plan_sources(data, **options)
     return DaskCorpus(found, SourceCorpus(spread(found, sources)), len(sources))
 
 

@@ -109,8 +109,8 @@ def _check_archive(place: Path) -> None:
 
 def _check_header(opened: IO[bytes], size: int, what: object) -> None:
     """NumPy makes room for what an array's header says before it reads: there must be as much."""
-    version = np.lib.format.read_magic(opened)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    form: Any = np.lib.format  # some versions of NumPy have no types there
+    read = form.read_array_header_1_0 if form.read_magic(opened) == (1, 0) else form.read_array_header_2_0
     shape, _, dtype = read(opened)
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > size:
         raise DataError(f"{what} is cut short: its header tells of an array of the shape {shape}.")

@@ -103,15 +103,19 @@ class Spread(TrainingData):
     """A corpus in pieces."""
 
     def __init__(self, corpus: Corpus, model: Any, run: Run, previous: FittedModel | None) -> None:
-        if not model.task_type.every_position:
-            raise ConfigError(f"{type(model).__name__} labels whole sequences; give it sequences in memory.")
         if previous is not None or run.partial:
             raise ConfigError("warm_start, start_from and partial_fit need sequences in memory, not a corpus.")
         plain = type(model)(**model.get_params())  # what travels to other machines has no weights
         self._encoding: Encoding = corpus.encoding(
             plain._features, model.min_count, None if model.template is None else as_template(model.template)
         )
-        self.label_sequences = self._encoding.profile.witnesses()
+        profile, whole = self._encoding.profile, not model.task_type.every_position
+        if whole and not profile.uniform:
+            raise DataError(
+                f"{type(model).__name__} gives a whole sequence one label, but sequences of the corpus have several; "
+                "give one label per sequence."
+            )
+        self.label_sequences = list(profile.kinds) if whole else profile.witnesses()
 
     def learn(self, model: Any, previous: FittedModel | None) -> FeatureMap:
         """Learned already."""
@@ -122,6 +126,8 @@ class Spread(TrainingData):
         profile = self._encoding.profile
         if all(kind is None for kind in profile.kinds):
             raise DataError("The corpus holds no label at all; at least one position needs a known label.")
+        if not task.every_position:
+            return all_labels(task, list(profile.kinds), known, development, n=profile.n_sequences)
         return all_labels(task, [list(profile.kinds)], known, development, n=profile.n_positions)
 
     def material(

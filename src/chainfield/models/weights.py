@@ -55,13 +55,27 @@ def weighted_problem(
         favoured = label_weights(model.class_weight, task.labels, counts)
     l2 = (DEFAULT_L2 if objective.smooth else 0.0) if model.l2 is None else model.l2
     settings = {"l1": model.l1 * material.share, "l2": material.share * l2, "n_jobs": count_jobs(model.n_jobs)}
-    whole, shared = material.whole, (task, chain, objective, favoured, model.margin)
-    if whole is None:
-        if sample_weight is not None:
-            raise ConfigError("sample_weight is for data in memory; data in pieces have no weights of sequences.")
+    if material.whole is None and sample_weight is not None:
+        raise ConfigError("sample_weight is for data in memory; data in pieces have no weights of sequences.")
+    weight = None if material.whole is None else sequence_weights(sample_weight, material.extent.n_sequences)
+    return problem_of(material, chain, objective, task, favoured, model.margin, weight, **settings)
+
+
+def problem_of(
+    material: Material,
+    chain: Chain,
+    objective: Objective,
+    task: Task,
+    favoured: Float | None = None,
+    margin: float = 0.0,
+    weight: Float | None = None,
+    **settings: Any,
+) -> SummedProblem:
+    """A problem over the data where they are; ``settings``: penalties and threads."""
+    shared = (task, chain, objective, favoured, margin)
+    if material.whole is None:
         return SpreadProblem(chain, objective, material.examples.derive(piece_of, *shared), **settings)
-    weight = sequence_weights(sample_weight, whole.batch.n_sequences)
-    return replace(piece_of(whole, *shared, weight).problem, **settings)
+    return replace(piece_of(material.whole, *shared, weight).problem, **settings)
 
 
 def _count_labels(examples: Examples, task: Task, space: StateSpace) -> Int:

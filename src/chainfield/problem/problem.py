@@ -62,6 +62,12 @@ class Problem(SummedProblem):
         """What was made for kernels is made again elsewhere."""
         return {own.name: getattr(self, own.name) for own in fields(self)}
 
+    def restated(
+        self, chain: Chain, project: Callable[[Float], None] | None = None, l2: float | None = None
+    ) -> Problem:
+        """With another chain."""
+        return replace(self, chain=chain, project=project, l2=self.l2 if l2 is None else l2)
+
     @property
     def n_sequences(self) -> int:
         """How many terms the sum has."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -66,6 +66,13 @@ class SpreadProblem(SummedProblem):
     def __post_init__(self) -> None:
         self._check()
 
+    def restated(
+        self, chain: Chain, project: Callable[[Float], None] | None = None, l2: float | None = None
+    ) -> SpreadProblem:
+        """Every piece with another chain."""
+        pieces = self.pieces.derive(restated_piece, chain)
+        return replace(self, chain=chain, pieces=pieces, project=project, l2=self.l2 if l2 is None else l2)
+
     @cached_property
     def facts(self) -> Facts:
         """Asked of all pieces once."""
@@ -109,6 +116,11 @@ class SpreadProblem(SummedProblem):
         value, vector = self.pieces.sum(piece_gradient, theta, variances)
         into += vector
         return value
+
+
+def restated_piece(piece: Piece, chain: Chain) -> Piece:
+    """With another chain."""
+    return Piece(piece.problem.restated(chain), piece.first)
 
 
 def piece_facts(piece: Piece) -> Facts:

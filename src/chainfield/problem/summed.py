@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
@@ -30,6 +31,12 @@ class SummedProblem(Trainable):
 
         Terms are added in an order that the data alone decide.
         """
+
+    @abstractmethod
+    def restated(
+        self, chain: Chain, project: Callable[[Float], None] | None = None, l2: float | None = None
+    ) -> SummedProblem:
+        """The same data for another chain over the same states; ``l2``: another penalty."""
 
     def _check(self) -> None:
         """Refuse problems that mean nothing."""

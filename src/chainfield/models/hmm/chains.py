@@ -10,11 +10,11 @@ import numpy as np
 from chainfield.arrays import Float
 from chainfield.models.kinds import seed_of
 from chainfield.models.material import Material
-from chainfield.objectives import Targets
+from chainfield.models.weights import problem_of
 from chainfield.parallel import count_jobs
-from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, Scorer, Transition
 from chainfield.states import StateSpace
+from chainfield.tasks import Classifying
 from chainfield.trainers import begin, run
 
 from .anchored import Anchored
@@ -23,7 +23,7 @@ from .gaussians import Gaussians
 from .hmm import HMM
 from .joint import JointLikelihood
 from .mixture import GaussianMixture
-from .starting import data_units, first_hmm, split
+from .starting import data_units, first_hmm, split, start_sample
 
 EM_ITERATIONS = 20
 
@@ -54,7 +54,7 @@ def moment_chain(material: Material, space: StateSpace, n_components: int) -> Ch
     if previous is not None and previous.n_columns == features.n_columns:
         centre, spread = previous.centre, previous.spread  # weights mean the same only in the same units
     else:
-        centre, spread = data_units(material.batch, features.feature_names())
+        centre, spread = data_units(material)
     emission = GaussianMixture(features.n_columns, space.n_rows, n_components, centre, spread)
     moves = Transition(np.arange(space.n_edges, dtype=np.int32))
     return Chain(space, (emission, Boundary(space.n_rows)), (moves,))
@@ -66,19 +66,17 @@ def _mixture(chain: Chain) -> GaussianMixture | None:
 
 def fit_hmm(chain: Chain, material: Material, start: Fitting) -> Float:
     """The parameters of the HMM with the largest likelihood that EM finds for each class."""
-    space, batch, clamp = chain.space, material.batch, material.clamp
-    labels = clamp.only_label(space)[clamp.index[batch.offsets[:-1]]].astype(np.int64)
+    space, task = chain.space, Classifying(material.labels)
+    sample = start_sample(material, space)
     emission = _mixture(chain)
     assert emission is not None
     rng = np.random.default_rng(start.seed)
     n = start.n_components if start.init == "kmeans" else 1
     units = (emission.centre, emission.spread)
-    hmm = first_hmm(space, batch, labels, material.labels, n, start.em.floor, units, rng, ends=start.em.ends)
+    hmm = first_hmm(space, sample, material.labels, n, start.em.floor, units, rng, ends=start.em.ends)
     while True:
         small = replace(chain, emissions=(replace(emission, n_components=n), *chain.emissions[1:]))
-        problem = Problem(
-            small, JointLikelihood(), batch, Targets(clamp, np.ones(batch.n_sequences)), n_jobs=start.n_jobs
-        )
+        problem = problem_of(material, small, JointLikelihood(), task, n_jobs=start.n_jobs)
         theta = run(start.em, problem, begin(start.em, problem, hmm.theta(small))).best
         if n == start.n_components:
             return theta

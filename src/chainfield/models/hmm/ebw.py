@@ -20,7 +20,7 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
 from chainfield.objectives import Contrast, Objective
-from chainfield.problem import Problem, Trainable
+from chainfield.problem import SummedProblem, Trainable
 from chainfield.states import StateSpace
 from chainfield.trainers.trainer import Record, State, Trainer, kept
 
@@ -62,7 +62,7 @@ class EBW(Trainer[EBWState]):
     def check(self, problem: Trainable) -> None:
         """Needs an HMM in natural parameters and the conditional likelihood, flattened or not, without penalties."""
         super().check(problem)
-        assert isinstance(problem, Problem)
+        assert isinstance(problem, SummedProblem)
         if not isinstance(find_parts(problem.chain).emission, GaussianMixture):
             raise ConfigError("EBW needs a GaussianMixture; Gaussians are for gradient trainers.")
         if clamped_side(problem.objective) is None:
@@ -78,7 +78,7 @@ class EBW(Trainer[EBWState]):
 
     def step(self, problem: Trainable, state: EBWState) -> Record:
         """The first of ever smaller steps that raises the objective."""
-        assert isinstance(problem, Problem)
+        assert isinstance(problem, SummedProblem)
         chain, space = problem.chain, problem.chain.space
         numerator = clamped_side(problem.objective)
         assert numerator is not None

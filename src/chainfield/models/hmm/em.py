@@ -13,7 +13,7 @@ from typing import ClassVar, final
 
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DivergenceError
-from chainfield.problem import Problem, Trainable
+from chainfield.problem import SummedProblem, Trainable
 from chainfield.trainers.trainer import Record, State, Trainer
 
 from .expectations import Counts, expected_counts
@@ -55,7 +55,7 @@ class EM(Trainer[EMState]):
     def check(self, problem: Trainable) -> None:
         """Needs an HMM in natural parameters and the likelihood of observations, without penalties."""
         super().check(problem)
-        assert isinstance(problem, Problem)
+        assert isinstance(problem, SummedProblem)
         if not isinstance(find_parts(problem.chain).emission, GaussianMixture):
             raise ConfigError("EM needs a GaussianMixture; Gaussians are for gradient trainers.")
         if not isinstance(problem.objective, JointLikelihood):
@@ -70,7 +70,7 @@ class EM(Trainer[EMState]):
 
     def step(self, problem: Trainable, state: EMState) -> Record:
         """An E and an M step; the record tells the objective before it."""
-        assert isinstance(problem, Problem)
+        assert isinstance(problem, SummedProblem)
         chain = problem.chain
         parts, old = find_parts(chain), HMM.read(chain, state.theta)
         value, counts = expected_counts(problem, state.theta, problem.objective)

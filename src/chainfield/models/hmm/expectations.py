@@ -15,7 +15,8 @@ from chainfield.errors import NoPathError
 from chainfield.objectives import Objective, Targets
 from chainfield.parallel import ordered_map
 from chainfield.potentials import Clamp
-from chainfield.problem import Problem
+from chainfield.problem import Piece, Problem, SpreadProblem, SummedProblem
+from chainfield.problem.pieces import Term
 from chainfield.scorers import Boundary, Chain, Transition
 from chainfield.states import Block
 
@@ -53,10 +54,29 @@ class Counts:
         )
 
 
-def expected_counts(problem: Problem, theta: Float, objective: Objective) -> tuple[float, Float]:
+def expected_counts(problem: SummedProblem, theta: Float, objective: Objective) -> Term:
     """Loss and minus the gradient of a problem with an objective that looks at labels' own paths only.
 
-    Penalties are left out. Sequences with one known label are done class by class, all others together.
+    Penalties are left out. Counts of pieces are added along their tree.
+    """
+    if isinstance(problem, SpreadProblem):
+        return problem.pieces.sum(piece_counts, theta, objective)
+    assert isinstance(problem, Problem)
+    return counts_in_memory(problem, theta, objective)
+
+
+def piece_counts(piece: Piece, theta: Float, objective: Objective) -> Term:
+    """Those of one piece."""
+    try:
+        return counts_in_memory(piece.problem, theta, objective)
+    except NoPathError as error:
+        raise NoPathError(piece.first + error.sequence, error.known) from None
+
+
+def counts_in_memory(problem: Problem, theta: Float, objective: Objective) -> Term:
+    """As :func:`expected_counts`, for data in one piece.
+
+    Sequences with one known label are done class by class, all others together.
     """
     chain, parts = problem.chain, find_parts(problem.chain)
     assert isinstance(parts.emission, GaussianMixture)

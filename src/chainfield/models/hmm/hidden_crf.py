@@ -19,7 +19,7 @@ from chainfield.models.trainers import named_trainer, trainer_name
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import Objective, objective_named
 from chainfield.potentials import How
-from chainfield.problem import Problem
+from chainfield.problem import SummedProblem
 from chainfield.scorers import Boundary, Chain, LowRankTransition, Scorer, Transition
 from chainfield.settings import Choice, but, choice, whole
 from chainfield.states import Rules, StateSpace
@@ -105,7 +105,7 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
     def _starts_at_random(self, material: Material) -> bool:
         return material.pairs is not None or (self.start == "random" and material.previous is None)
 
-    def _start(self, problem: Problem, material: Material, theta: Float) -> tuple[Problem, Float]:
+    def _start(self, problem: SummedProblem, material: Material, theta: Float) -> tuple[SummedProblem, Float]:
         """From an HMM, parameters are distances from it."""
         if self._starts_at_random(material):
             return problem, theta
@@ -116,12 +116,11 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
             likely = self.kappa * likely if self.flatten == "states" else likely
         if previous is not None:
             carry_over(previous, chain, material.origin(chain.space), likely)
-        problem = replace(problem, chain=anchored(chain, likely))
-        if self.l2 is None and problem.objective.smooth:
-            problem = replace(problem, l2=material.share * ANCHORED_L2)
+        own = self.l2 is None and problem.objective.smooth
+        problem = problem.restated(anchored(chain, likely), l2=material.share * ANCHORED_L2 if own else None)
         return problem, np.zeros(problem.n_parameters)
 
-    def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
+    def _trainer(self, problem: SummedProblem, theta: Float, partial: bool) -> Trainer[Any]:
         objective, name = problem.objective, trainer_name(self, problem.objective, partial)
         small = {"average_from": 1, "batch_size": BATCH_SIZE} if name == "sgd" and objective.smooth else {}
         trainer = named_trainer(self, name, objective, partial, **small)

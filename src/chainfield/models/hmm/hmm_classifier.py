@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, final
 
 import numpy as np
@@ -19,7 +18,7 @@ from chainfield.models.trainers import named_trainer, trainer_name
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import Contrast, Objective
 from chainfield.potentials import How
-from chainfield.problem import Problem
+from chainfield.problem import SummedProblem
 from chainfield.scorers import Chain
 from chainfield.settings import Choice, but, choice
 from chainfield.states import Rules, StateSpace
@@ -120,7 +119,7 @@ class HMMClassifier(
             raise ConfigError("HMMClassifier needs arrays of numbers; for dicts, strings and text use HiddenCRF.")
         return moment_chain(material, space, self.n_components)
 
-    def _start(self, problem: Problem, material: Material, theta: Float) -> tuple[Problem, Float]:
+    def _start(self, problem: SummedProblem, material: Material, theta: Float) -> tuple[SummedProblem, Float]:
         """The maximum-likelihood model (for EM itself, where EM begins); for gradient trainers as means and variances,
         whose parameters are distances from it.
         """
@@ -131,14 +130,13 @@ class HMMClassifier(
         if previous is not None:
             carry_over(previous, chain, material.origin(chain.space), likely)
         if own:
-            return replace(problem, chain=with_sharpness(chain, sharpness)), likely
+            return problem.restated(with_sharpness(chain, sharpness)), likely
         moments = in_moments(chain, sharpness, self.mean_steps == "whitened")
         start = anchored(moments, HMM.read(chain, likely).theta(moments))
         project = None if self.constraints == "free" else renormaliser(*unanchored(start), ends=self.ends)
-        problem = replace(problem, chain=start, project=project)
-        return problem, np.zeros(start.n_parameters)
+        return problem.restated(start, project), np.zeros(start.n_parameters)
 
-    def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
+    def _trainer(self, problem: SummedProblem, theta: Float, partial: bool) -> Trainer[Any]:
         if self.trainer not in OWN_TRAINERS:
             return named_trainer(self, trainer_name(self, problem.objective, partial), problem.objective, partial)
         given = {k: getattr(self, k) for k in ("max_iter", "tol") if getattr(self, k) is not None}

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import operator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Int, offsets_of
 from chainfield.errors import DataError
 from chainfield.features.batch import Batch
+from chainfield.models.material import Examples, Material
 from chainfield.states import StateSpace
 
 from .hmm import HMM
 
 ROUNDS = 20  # of k-means
+# Positions that an HMM of data in pieces starts from, together; and at least those of a class in each piece.
+SAMPLE, LEAST = 1_000_000, 2000
 LARGEST = 1e100  # absolute value of an observation; 1 / LARGEST is the least
 
 
-def data_units(batch: Batch, names: Any) -> tuple[Float, Float]:
+def data_units(material: Material) -> tuple[Float, Float]:
     """Mean and deviation of each column; refuses one that never changes, or that has no squares."""
-    assert batch.dense is not None
-    scale = np.abs(batch.dense).max(axis=0)
+    names, n = material.features.feature_names(), material.extent.n_positions
+    scale, total = material.fold(_sizes, _join_sizes)
     extreme = np.flatnonzero((scale > LARGEST) | ((scale > 0.0) & (scale < 1.0 / LARGEST)))
     if len(extreme):
         at, size = int(extreme[0]), float(scale[extreme[0]])
         raise DataError(f"Column {at} ({names[at]}) has values of up to {size:.3g}: they cannot be squared; scale it.")
-    centre, spread = batch.dense.mean(axis=0), batch.dense.std(axis=0)
+    centre = total / n
+    spread = np.sqrt(material.fold(_squares, np.add, centre) / n)
     flat = np.flatnonzero(~(spread > 1e-10 * scale))
     if len(flat):
         raise DataError(
@@ -35,10 +41,65 @@ def data_units(batch: Batch, names: Any) -> tuple[Float, Float]:
     return centre, spread
 
 
+def _sizes(examples: Examples) -> tuple[Float, Float]:
+    """The largest absolute value of each column, and its sum."""
+    dense = examples.batch.dense
+    assert dense is not None
+    return np.abs(dense).max(axis=0, initial=0.0), dense.sum(axis=0)
+
+
+def _join_sizes(ours: tuple[Float, Float], theirs: tuple[Float, Float]) -> tuple[Float, Float]:
+    return np.maximum(ours[0], theirs[0]), ours[1] + theirs[1]
+
+
+def _squares(examples: Examples, centre: Float) -> Float:
+    """The sum of squared distances from the centre, by column."""
+    dense = examples.batch.dense
+    assert dense is not None
+    from_centre = dense - centre
+    return np.asarray(np.multiply(from_centre, from_centre, out=from_centre).sum(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Sequences of numbers with their labels; -1: unknown."""
+
+    batch: Batch
+    labels: Int  # (S,)
+
+    def __add__(self, other: Sample) -> Sample:
+        dense = [part.batch.dense for part in (self, other) if part.batch.dense is not None]
+        lengths = np.concatenate([self.batch.ragged.lengths, other.batch.ragged.lengths])
+        batch = Batch(offsets_of(lengths), dense=np.concatenate(dense))
+        return Sample(batch, np.concatenate([self.labels, other.labels]))
+
+
+def start_sample(material: Material, space: StateSpace) -> Sample:
+    """What an HMM starts from: the data, or where they are in pieces, some sequences of each class from every piece."""
+    if material.whole is not None:
+        return take_sample(material.whole, space, None)
+    quota = max(SAMPLE // (len(material.examples) * space.n_labels), LEAST)
+    return material.fold(take_sample, operator.add, space, quota)
+
+
+def take_sample(examples: Examples, space: StateSpace, quota: int | None) -> Sample:
+    """The first sequences of each class that have ``quota`` positions together; None: all sequences."""
+    batch, clamp = examples.batch, examples.clamp
+    labels = clamp.only_label(space)[clamp.index[batch.offsets[:-1]]].astype(np.int64)
+    if quota is None:
+        return Sample(batch, labels)
+    chosen = []
+    for label in range(space.n_labels):
+        own = np.flatnonzero(labels == label)
+        before = np.cumsum(batch.ragged.lengths[own]) - batch.ragged.lengths[own]
+        chosen.append(own[before < quota])
+    some = np.sort(np.concatenate(chosen))
+    return Sample(batch.take(some), labels[some])
+
+
 def first_hmm(
     space: StateSpace,
-    batch: Batch,
-    labels: Int,
+    sample: Sample,
     names: tuple[Any, ...],
     n_components: int,
     floor: float,
@@ -47,11 +108,12 @@ def first_hmm(
     *,
     ends: bool,
 ) -> HMM:
-    """From labelled sequences (labels (S,), -1: unknown, which do not take part here).
+    """From labelled sequences; those of unknown labels do not take part here.
 
     States in a row (left to right) get equal parts of every sequence; other states get clusters of their class's
     frames. Components are clusters of a state's frames.
     """
+    batch, labels = sample.batch, sample.labels
     assert batch.dense is not None
     z = (batch.dense - units[0]) / units[1]
     k, d = space.n_states, z.shape[1]
