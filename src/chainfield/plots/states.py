@@ -45,7 +45,8 @@ def save_states(
     figure, axes = _figure(7.0, 6.2)
     limit = _limit(matrix)
     axes.set_facecolor("0.85")
-    shown = np.ma.masked_invalid(matrix)
+    masked: Any = np.ma  # some versions of NumPy have no types there
+    shown = masked.masked_invalid(matrix)
     image = axes.imshow(shown, cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
     axes.set_ylabel("from")
     axes.set_xlabel("to")

@@ -24,7 +24,10 @@ def renormaliser(chain: Chain, anchor: Float, *, ends: bool) -> Callable[[Float]
     parts, space = find_parts(chain), chain.space
     if not isinstance(parts.emission, Gaussians):
         raise ConfigError("Only log weights of Gaussians can be normalised, not natural parameters.")
-    numbers = {name: view.astype(np.int64) for name, view in chain.views(np.arange(float(chain.n_parameters))).items()}
+    numbers = {
+        name: view.astype(np.int64)
+        for name, view in chain.views(np.arange(chain.n_parameters, dtype=np.float64)).items()
+    }
     edge_group, end_group = outgoing(space, ends)
     starts, lasts = np.flatnonzero(space.start), np.flatnonzero(end_group >= 0)
     m, k = parts.emission.n_components, space.n_states
