@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .losses import show_losses
 from .options import annotation_files, check_output
 
 if TYPE_CHECKING:
@@ -56,9 +57,3 @@ def convert(
     writer.write(counted(reader.read(source, Options(**options), report)), target, Options(), report)
     click.echo(f"{seen['documents']:,} documents, {seen['spans']:,} spans: {reader.name} → {writer.name}", err=True)
     show_losses(report)
-
-
-def show_losses(report: Any) -> None:
-    """What was left out, on standard error."""
-    for line in report.lines():
-        click.echo(f"  {line}", err=True)

@@ -195,21 +195,20 @@ def input_rows(block: Block, tagger: Tagger, about: dict[str, Any]) -> CodedRows
 
 def _label_column(block: Block, tagger: Tagger, about: dict[str, Any]) -> int | None:
     """Which column the model does not read; None: it reads all."""
-    from chainfield.features import TemplateFeatures
-    from chainfield.models.neural.word_features import WordFeatures
-
-    features, n = tagger.features, block.rows.n_columns
-    if not isinstance(features, TemplateFeatures | WordFeatures):
-        raise DataError(f"The model was trained on {features.kind} features, not on column files; use it from Python.")
-    if n == features.width:
+    width, n = tagger.features.width, block.rows.n_columns
+    if width is None:
+        raise DataError(
+            f"The model was trained on {tagger.features.kind} features, not on column files; use it from Python."
+        )
+    if n == width:
         if n == 1 and "asked" not in about:
             _refuse_sentences(block)
         return None
-    if n == features.width + 1:
+    if n == width + 1:
         return int(about.get("notes", {}).get("label_column", -1)) % n
     raise DataError(
-        f"{block.source}, line {block.line_of(0)}: there are {n} columns; the model reads {features.width} "
-        f"({features.width + 1} with the label), one token per line."
+        f"{block.source}, line {block.line_of(0)}: there are {n} columns; the model reads {width} "
+        f"({width + 1} with the label), one token per line."
     )
 
 

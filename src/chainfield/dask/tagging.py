@@ -149,7 +149,7 @@ def tag_piece(job: tuple[ColumnSource, Path], content: bytes, digest: str) -> tu
 
 def _read_columns(block: Block, tagger: Any, about: dict[str, Any]) -> CodedRows:
     """The columns that the model reads: a label column is taken out if there is one."""
-    width, n = getattr(tagger.features, "width", None), block.rows.n_columns
+    width, n = tagger.features.width, block.rows.n_columns
     if width is None:
         raise DataError(f"The model was trained on {tagger.features.kind} features, not on column files.")
     if n not in (width, width + 1):

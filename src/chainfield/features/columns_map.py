@@ -72,7 +72,7 @@ class TemplateFeatures(FeatureMap):
 
     def __init__(self, templates: TemplateSet, n_columns: int = 0) -> None:
         self.templates = templates
-        self.width = n_columns
+        self.width: int = n_columns
         self.plain_transitions = templates.has_plain_bigram
         self._values: list[dict[str, int]] = [{} for _ in range(n_columns)]
         self._connect(Texts())

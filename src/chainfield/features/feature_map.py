@@ -19,6 +19,8 @@ class FeatureMap(ABC):
     """Learns which features there are, then is locked: encoding never adds any, and unknown ones are ignored."""
 
     kind: ClassVar[str]
+    #: How many columns of text it reads; None: it reads no columns.
+    width: int | None = None
     #: Sparse features of positions, columns of numbers, and features of transitions.
     n_features: int = 0
     n_columns: int = 0

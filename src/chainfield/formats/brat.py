@@ -22,7 +22,6 @@ class Brat(Format):
 
     name: ClassVar[str] = "brat"
     title: ClassVar[str] = "brat standoff: a folder of name.txt with name.ann beside it"
-    extensions: ClassVar[tuple[str, ...]] = (".ann", "/")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Text-bound annotations (T); the others are counted."""

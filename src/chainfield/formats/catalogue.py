@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
-from pathlib import Path
 from typing import Any
 
 from chainfield.errors import ConfigError
@@ -14,6 +13,7 @@ from .brat import Brat
 from .columns import Columns
 from .conllu import ConllU
 from .docbin import DocBin
+from .endings import format_named
 from .format import Format, Options, Report
 from .json_spans import Doccano, Jsonl, Prodigy
 from .label_studio import LabelStudio
@@ -38,7 +38,6 @@ FORMATS: dict[str, Format] = {
         Plain(),
     )
 }
-_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 
 def format_of(path: str | PathLike[str], name: str | None = None) -> Format:
@@ -47,20 +46,11 @@ def format_of(path: str | PathLike[str], name: str | None = None) -> Format:
         if name not in FORMATS:
             raise ConfigError(f"There is no format {name!r}; choose one of {', '.join(FORMATS)}.")
         return FORMATS[name]
-    shown = fspath(path)
-    plain = shown
-    for ending in _COMPRESSED:
-        plain = plain.removesuffix(ending)
-    if shown.endswith("/") or Path(shown).is_dir():
-        return FORMATS["brat"]
-    endings = sorted(
-        ((ending, one) for one in FORMATS.values() for ending in one.extensions), key=lambda pair: -len(pair[0])
-    )
-    for ending, one in endings:
-        if plain.lower().endswith(ending):
-            return one
+    found = format_named(path)
+    if found is not None:
+        return FORMATS[found]
     raise ConfigError(
-        f"The format of {shown} cannot be told from its name; say which one it is with --format or format=: "
+        f"The format of {fspath(path)} cannot be told from its name; say which one it is with --format or format=: "
         f"{', '.join(FORMATS)}."
     )
 

@@ -41,7 +41,6 @@ class Columns(Format):
 
     name: ClassVar[str] = "columns"
     title: ClassVar[str] = "one token per line, columns separated by tabs or spaces, labels such as B-PER I-PER O"
-    extensions: ClassVar[tuple[str, ...]] = (".conll", ".bio", ".iob", ".iob2", ".col")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Documents are sentences; a comment ``# text = …`` gives the text, otherwise words have spaces between."""

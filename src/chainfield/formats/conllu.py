@@ -28,7 +28,6 @@ class ConllU(Format):
 
     name: ClassVar[str] = "conllu"
     title: ClassVar[str] = "CoNLL-U: ten columns, ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
-    extensions: ClassVar[tuple[str, ...]] = (".conllu", ".conllup")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Sentence by sentence."""

@@ -22,7 +22,6 @@ class DocBin(Format):
 
     name: ClassVar[str] = "docbin"
     title: ClassVar[str] = "spaCy's DocBin: doc.ents, and doc.spans['sc'] for spans that overlap"
-    extensions: ClassVar[tuple[str, ...]] = (".spacy",)
     needs: ClassVar[tuple[str, str] | None] = ("spacy", "spacy")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:

@@ -15,6 +15,8 @@ from typing import IO, Any, ClassVar
 from chainfield.errors import ConfigError, DataError
 from chainfield.text.document import Document
 
+from .endings import ENDINGS
+
 # A line of a file of lines: what is longer is refused, so that memory is bounded.
 LONGEST_LINE = 1 << 26
 
@@ -57,10 +59,13 @@ class Format(ABC):
     name: ClassVar[str]
     #: One line for people.
     title: ClassVar[str]
-    #: How names of such files end; the first is the usual one.
-    extensions: ClassVar[tuple[str, ...]] = ()
     #: The package that is needed, and the extra that brings it.
     needs: ClassVar[tuple[str, str] | None] = None
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """How names of such files end; the first is the usual one."""
+        return ENDINGS[self.name]
 
     @abstractmethod
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:

@@ -41,7 +41,6 @@ class Jsonl(Format):
 
     name: ClassVar[str] = "jsonl"
     title: ClassVar[str] = 'one JSON object per line: {"text": …, "spans": [{"start": …, "end": …, "label": …}]}'
-    extensions: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Spans may be called spans, entities or labels, and may be lists of three; other fields are kept."""
@@ -77,7 +76,6 @@ class Doccano(Format):
 
     name: ClassVar[str] = "doccano"
     title: ClassVar[str] = 'doccano\'s JSONL: {"text": …, "label": [[start, end, label]]}'
-    extensions: ClassVar[tuple[str, ...]] = (".doccano.jsonl",)
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Both of its exports: ``label`` with lists, ``entities`` with objects."""
@@ -105,7 +103,6 @@ class Prodigy(Format):
 
     name: ClassVar[str] = "prodigy"
     title: ClassVar[str] = 'Prodigy\'s JSONL: {"text": …, "tokens": […], "spans": […], "answer": "accept"}'
-    extensions: ClassVar[tuple[str, ...]] = (".prodigy.jsonl",)
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Only what was accepted; the rest is counted."""

@@ -22,7 +22,6 @@ class LabelStudio(Format):
 
     name: ClassVar[str] = "label-studio"
     title: ClassVar[str] = 'Label Studio\'s JSON: [{"data": {"text": …}, "annotations": [{"result": […]}]}]'
-    extensions: ClassVar[tuple[str, ...]] = (".label-studio.json", ".json")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """The first annotation of each task that was not cancelled, else its first prediction."""

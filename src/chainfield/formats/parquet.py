@@ -24,7 +24,6 @@ class Parquet(Format):
 
     name: ClassVar[str] = "parquet"
     title: ClassVar[str] = "Hugging Face datasets: Parquet or Arrow with tokens and ner_tags, or with text and spans"
-    extensions: ClassVar[tuple[str, ...]] = (".parquet", ".arrow", ".feather")
     needs: ClassVar[tuple[str, str] | None] = ("pyarrow", "frames")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:

@@ -28,7 +28,6 @@ class TokenCsv(Format):
 
     name: ClassVar[str] = "token-csv"
     title: ClassVar[str] = "CSV or TSV, one row per token, with columns such as: Sentence #, Word, Tag"
-    extensions: ClassVar[tuple[str, ...]] = (".csv", ".tsv")
 
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Row by row."""

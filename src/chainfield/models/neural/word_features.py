@@ -42,7 +42,7 @@ class WordFeatures(FeatureMap):
     def __init__(self, column: int = 0, others: Iterable[str] = ()) -> None:
         self.column = column
         self.others = others
-        self.width = 0  # columns of the training data
+        self.width: int = 0  # columns of the training data
         self.words: dict[str, int] = {"": UNKNOWN}
         self.chars: dict[str, int] = {"": UNKNOWN}
         self.n_learned = 1  # words of the training data, the unknown one among them

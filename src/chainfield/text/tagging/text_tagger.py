@@ -300,9 +300,9 @@ class TextTagger(Configurable):
     @classmethod
     def around(cls, model: TaggingModel, name: str = "The model") -> TextTagger:
         """A fitted tagger of words as a tagger of texts, with the built-in tokeniser: it must read a single column."""
-        width = getattr(model._tagger().features, "width", None)
+        width = model._tagger().features.width
         if width != 1 or not all(isinstance(label, str) for label in model.classes_):
-            what = f"{width} columns" if isinstance(width, int) else f"{model._tagger().features.kind} features"
+            what = f"{width} columns" if width is not None else f"{model._tagger().features.kind} features"
             raise ConfigError(
                 f"{name} reads {what}, but a text has words only; train a model on annotated texts, or on a column "
                 "file with the word and the label alone."

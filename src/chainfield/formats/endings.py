@@ -1,0 +1,35 @@
+"""How files of each format are named. Asking it imports no format: a command asks for every file that it is given."""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+
+#: Format → how names of its files end; the first is the usual one.
+ENDINGS: dict[str, tuple[str, ...]] = {
+    "columns": (".conll", ".bio", ".iob", ".iob2", ".col"),
+    "conllu": (".conllu", ".conllup"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "label-studio": (".label-studio.json", ".json"),
+    "doccano": (".doccano.jsonl",),
+    "prodigy": (".prodigy.jsonl",),
+    "brat": (".ann", "/"),
+    "docbin": (".spacy",),
+    "parquet": (".parquet", ".arrow", ".feather"),
+    "token-csv": (".csv", ".tsv"),
+    "text": (),
+}
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+def format_named(path: str | PathLike[str]) -> str | None:
+    """The format that files of such a name have, by the longest ending; a folder is brat's."""
+    shown = fspath(path)
+    if shown.endswith("/") or Path(shown).is_dir():
+        return "brat"
+    plain = shown
+    for ending in _COMPRESSED:
+        plain = plain.removesuffix(ending)
+    plain = plain.lower()
+    fitting = [(len(end), name) for name, ends in ENDINGS.items() for end in ends if plain.endswith(end)]
+    return max(fitting)[1] if fitting else None
