@@ -3,11 +3,15 @@
 import pickle
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 from chainfield.errors import ConfigError, DataError
+from chainfield.features.columns_map import TemplateFeatures
+from chainfield.features.readings import LEAST
 from chainfield.features.template import Slot, TemplateSet, load_template, padding, parse_template
 from chainfield.features.text import text_template
 from chainfield.features.transform import Transform
@@ -335,3 +339,33 @@ def test_text_features_follow_the_columns():
     assert [text_template(n).n_columns_needed for n in (1, 2, 4)] == [1, 2, 4]
     with pytest.raises(ConfigError, match="one column or more"):
         text_template(0)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "U00:%x[0,0]\nU01:%x[-2,0]\nU02:%x[3,1]\nU03:%x[-1,0]/%x[0,1]\nU\nB",
+        "U00:%x[0,0]\nU00:%x[0,0]x%x[1,1]\nU1%x[0,1]%x[1,1]\nB01:%x[0,0]\nB",
+        "U1:%x[-1,0]\nU2:%x[1,1]",
+    ],
+)
+def test_many_positions_are_encoded_as_few_are(lines):
+    """Templates of one slot are looked up once per value where there are many positions."""
+    rng = np.random.default_rng(3)
+    known, seen = [f"w{i}" for i in range(30)] + ["a/b", "x"], ["N", "V", "/"]
+
+    def sequences(n, words, tags):
+        return [
+            [(str(rng.choice(words)), str(rng.choice(tags))) for _ in range(length)]
+            for length in rng.integers(0, 9, size=n).tolist()
+        ]
+
+    features = TemplateFeatures(parse_template(lines, "t", "crfpp"))
+    features.learn(sequences(80, known, seen))
+    asked = sequences(600, [*known, "new", "y/z", "zz"], [*seen, "?", "x/y"])
+    assert sum(map(len, asked)) >= LEAST
+    whole = features.encode(asked, 2)
+    parts = [features.encode(asked[i : i + 40]) for i in range(0, len(asked), 40)]
+    assert_array_equal(whole.sparse.indices, np.concatenate([part.sparse.indices for part in parts]))
+    if whole.edges is not None:
+        assert_array_equal(whole.edges.indices, np.concatenate([part.edges.indices for part in parts]))

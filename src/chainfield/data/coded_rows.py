@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, overload
 
 import numpy as np
@@ -104,13 +104,10 @@ class CodedRows(Sequence[list[Row]]):
         """
         numbers, fresh = np.empty_like(self.codes), []
         for row, column, own, table in zip(numbers, self.codes, self.values, known, strict=True):
-            map_, new = np.empty(len(own), np.int32), list[str]()
-            for i, value in enumerate(own):
-                number = table.get(value, -1)
-                if number < 0:
-                    number = len(table) + len(new)
-                    new.append(value)
-                map_[i] = number
+            map_ = np.fromiter(map(table.get, own, repeat(-1)), np.int32, len(own))
+            missing = np.flatnonzero(map_ < 0)
+            new = [own[i] for i in missing.tolist()]
+            map_[missing] = len(table) + np.arange(len(new), dtype=np.int32)
             row[:] = map_[column] if len(own) else column
             fresh.append(new)
         return numbers, fresh

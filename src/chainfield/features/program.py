@@ -108,3 +108,16 @@ def compile_templates(templates: tuple[Template, ...], dialect: Dialect) -> Prog
         np.array(slot_absolute, np.bool_),
         reach,
     )
+
+
+def careful_templates(program: Program) -> Bool:
+    """(T,) templates whose strings another template could write too, or whose slots touch each other."""
+    literals = [program.literals(i) for i in range(len(program.form))]
+    careful = np.zeros(len(literals), np.bool_)
+    for i, own in enumerate(literals):
+        careful[i] |= any(text == "" for text in own[1:-1])
+        for j, other in enumerate(literals):
+            # A template without slots writes one string, which a longer beginning cannot equal.
+            if own != other and len(own) > 1 and other[0].startswith(own[0]):
+                careful[i] = careful[j] = True
+    return careful

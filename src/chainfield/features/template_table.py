@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import repeat
 from typing import Any, overload
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Bool, Int, Int32
+from chainfield.arrays import Arrays, Int, Int32
 from chainfield.data.coded_rows import CodedRows
 from chainfield.parallel import ordered_map
 from chainfield.schema import demand
 
-from .program import Program
+from .program import Program, careful_templates
+from .readings import LEAST, Readings, Selection, SingleSlots
 
 # What a slot may read in place of a known text's number (>= 0).
 ABSENT = -1  # its transform gave None: the feature does not exist here
@@ -84,6 +86,11 @@ class KeyTable:
         # beginning continues another's. Such keys are compared as strings.
         self._separators = {c for i in range(len(program.form)) for text in program.literals(i)[1:-1] for c in text}
         self._careful = careful_templates(program)
+        self._whole = Selection.of(program, self._careful, np.arange(len(program.form)))
+        self._single = SingleSlots.of(program, self._careful)
+        several = np.repeat(np.diff(program.first), np.diff(program.first)) > 1
+        self._joined = np.zeros(len(program.views), np.bool_)  # views that a template reads beside others
+        self._joined[program.slot_view[several]] = True
         self._flagged = np.empty(0, np.bool_)  # (texts,) contains a separator
         self._strings: dict[str, int] = {}  # features behind such keys, by string
 
@@ -137,7 +144,7 @@ class KeyTable:
                 self._keys = grown
             if 2 * room > len(self._hash):
                 self._rehash(n_keys, 4 * room)
-            n_keys = self._run(numbers, offsets, lo, hi, none, n_keys, True, first, out)
+            n_keys = self._run(self._whole, numbers, offsets, lo, hi, none, n_keys, True, first, out)
             lo = hi
         self._keys = self._keys[:n_keys].copy()
         return self._settle(out, known, min_count)
@@ -159,19 +166,15 @@ class KeyTable:
         program = self.program
         if not program.templates:
             return np.empty((numbers.shape[1], 0), np.int32)
-        extra = np.empty((len(program.views), max(map(len, fresh), default=0)), np.int32)
-        get, separators = self.texts.number.get, self._separators
-        for v, view in enumerate(program.views):
-            new = fresh[view.column]
-            for i, text in enumerate(view.texts(new) if new else ()):
-                if text is None:
-                    extra[v, i] = ABSENT
-                else:
-                    extra[v, i] = get(text, UNKNOWN if separators.isdisjoint(text) else UNKNOWN_FLAGGED)
+        extra = self._fresh_texts(fresh)
         out = np.empty((numbers.shape[1], len(program.form)), np.int32)
+        readings = self._read(numbers, extra) if first and len(out) >= LEAST else None
 
-        def part(bounds: tuple[int, int]) -> int:
-            return self._run(numbers, offsets, *bounds, extra, len(self._keys), False, first, out)
+        def part(bounds: tuple[int, int]) -> None:
+            if readings is not None:
+                readings.place(offsets, *bounds, out)
+            which = self._whole if readings is None else self._single.rest
+            self._run(which, numbers, offsets, *bounds, extra, len(self._keys), False, first, out)
 
         parts = list(rows.ragged.blocks(CHUNK))
         for _ in ordered_map(part, parts, n_jobs if len(parts) > 1 else 1):
@@ -189,18 +192,46 @@ class KeyTable:
             features[at, i] = -1 if string is None else self._strings.get(string, -1)
         return features.astype(np.int32, copy=False)
 
+    def _fresh_texts(self, fresh: list[list[str]]) -> Int32:
+        """(V, new values) the texts that views show of values behind the known ones, or why there are none."""
+        extra = np.empty((len(self.program.views), max(map(len, fresh), default=0)), np.int32)
+        get, separators = self.texts.number.get, self._separators
+        for v, view in enumerate(self.program.views):
+            new = fresh[view.column]
+            if not new:
+                continue
+            texts = view.texts(new)
+            own = extra[v, : len(new)]
+            own[:] = np.fromiter(map(get, texts, repeat(UNKNOWN)), np.int32, len(new))
+            if self._joined[v]:  # only where texts stand side by side
+                for i in np.flatnonzero(own == UNKNOWN).tolist():
+                    if not separators.isdisjoint(texts[i] or ""):
+                        own[i] = UNKNOWN_FLAGGED
+        return extra
+
+    def _read(self, numbers: Int32, extra: Int32) -> Readings:
+        """What templates of one slot read off the values of a batch, and off what is beyond the ends."""
+        known = (numbers.max(axis=1, initial=-1) + 1).tolist()
+        for v, column in enumerate(self._column.tolist()):
+            known[column] = int(self._first[v + 1] - self._first[v])
+        values, rows = self._single.distinct(numbers, known, extra.shape[1])
+        n = values.shape[1]
+        keys = np.empty((n, len(self._single.column)), np.int32)
+        texts = np.concatenate([extra, self._pads], axis=1)
+        self._run(self._single.alone, values, np.arange(n + 1), 0, n, texts, len(self._keys), False, True, keys)
+        return Readings(self._single, keys, rows)
+
     def _run(
-        self, numbers: Int32, offsets: Int, lo: int, hi: int, extra: Int32, n_keys: int, insert: bool, first: bool,
-        out: Int32,
+        self, p: Selection, numbers: Int32, offsets: Int, lo: int, hi: int, extra: Int32, n_keys: int, insert: bool,
+        first: bool, out: Int32,
     ) -> int:  # fmt: skip
         from chainfield.kernels.text.templates import encode_templates
 
-        p = self.program
         return int(
             encode_templates(
                 numbers, offsets, lo, hi, self._flat, self._first, extra, self._pads, self._column, p.form, p.first,
-                p.slot_view, p.slot_offset, p.slot_absolute, p.reach, self._flagged, self._careful, not first,
-                self._keys, n_keys, self._bits, self._hash, insert, out,
+                p.slot_view, p.slot_offset, p.slot_absolute, self.program.reach, self._flagged, p.careful, not first,
+                self._keys, n_keys, self._bits, self._hash, insert, p.target, out,
             )
         )  # fmt: skip
 
@@ -360,16 +391,3 @@ class KeyTable:
         careful = self._careful_keys()
         strings = self._key_strings(careful)
         self._strings = dict(zip(strings, self._number[careful].tolist(), strict=True))
-
-
-def careful_templates(program: Program) -> Bool:
-    """(T,) templates whose strings another template could write too, or whose slots touch each other."""
-    literals = [program.literals(i) for i in range(len(program.form))]
-    careful = np.zeros(len(literals), np.bool_)
-    for i, own in enumerate(literals):
-        careful[i] |= any(text == "" for text in own[1:-1])
-        for j, other in enumerate(literals):
-            # A template without slots writes one string, which a longer beginning cannot equal.
-            if own != other and len(own) > 1 and other[0].startswith(own[0]):
-                careful[i] = careful[j] = True
-    return careful

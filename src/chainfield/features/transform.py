@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -70,7 +70,15 @@ class _Shapes(dict[int, str]):
         return found
 
 
-_SHAPES = _Shapes()
+class _Digits(dict[int, str]):
+    """0 for a digit, and every other character for itself."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = found = "0" if chr(code).isdecimal() else chr(code)
+        return found
+
+
+_SHAPES, _DIGITS = _Shapes(), _Digits()
 _RUN = re.compile(r"(.)\1+", re.DOTALL)
 
 
@@ -89,12 +97,10 @@ def _shortened(shape: str) -> str:
     return _RUN.sub(r"\1", shape)
 
 
-def _digits(value: str) -> str:
-    return "".join("0" if character.isdecimal() else character for character in value)
-
-
 def _is_punctuation(value: str) -> bool:
     # Symbols count: "$" and "%" are punctuation to every tagger, though Unicode calls them symbols.
+    if value.isalnum():
+        return False
     return value != "" and all(unicodedata.category(character)[0] in "PS" for character in value)
 
 
@@ -102,19 +108,30 @@ def _each(function: _One) -> _Function:
     return lambda values: list(map(function, values))
 
 
-def _flag(test: Callable[[str], bool]) -> _One:
-    return lambda value: "1" if test(value) else None
+def _signs(table: Mapping[int, str], values: Sequence[str]) -> list[str]:
+    """Every character of some values by a table, which leaves NUL as it is: all in one go, with NUL between them."""
+    found = "\0".join(values).translate(table).split("\0")
+    return found if len(found) == len(values) else [value.translate(table) for value in values]
 
 
-_PLAIN: dict[str, _One] = {
-    "identity": lambda value: value,
-    "lower": str.lower,
-    "shape": shape,
-    "short-shape": short_shape,
-    "digits": _digits,
-    "has-digit": _flag(lambda value: any(map(str.isdecimal, value))),
-    "has-hyphen": _flag(lambda value: "-" in value),
-    "has-upper": _flag(lambda value: any(map(str.isupper, value))),
+def _flag(test: Callable[[str], bool]) -> _Function:
+    return lambda values: ["1" if found else None for found in map(test, values)]
+
+
+def _sign_flag(sign: str, table: Mapping[int, str]) -> _Function:
+    """Whether there is a character of some kind: one that the table gives this sign."""
+    return lambda values: ["1" if sign in found else None for found in _signs(table, values)]
+
+
+_PLAIN: dict[str, _Function] = {
+    "identity": list,
+    "lower": _each(str.lower),
+    "shape": lambda values: [*_signs(_SHAPES, values)],
+    "short-shape": lambda values: list(map(_shortened, _signs(_SHAPES, values))),
+    "digits": lambda values: [*_signs(_DIGITS, values)],
+    "has-digit": _sign_flag("0", _DIGITS),
+    "has-hyphen": lambda values: ["1" if "-" in value else None for value in values],
+    "has-upper": _sign_flag("X", _SHAPES),
     "is-upper": _flag(str.isupper),
     "is-title": _flag(str.istitle),
     "is-digits": _flag(str.isdecimal),
@@ -124,12 +141,12 @@ _PLAIN: dict[str, _One] = {
 
 def _prefix(argument: str) -> _Function:
     n = _length("prefix", argument)
-    return _each(lambda value: value[:n] if len(value) >= n else None)
+    return lambda values: [value[:n] if len(value) >= n else None for value in values]
 
 
 def _suffix(argument: str) -> _Function:
     n = _length("suffix", argument)
-    return _each(lambda value: value[-n:] if len(value) >= n else None)
+    return lambda values: [value[-n:] if len(value) >= n else None for value in values]
 
 
 def _test(argument: str) -> _Function:
@@ -169,7 +186,7 @@ def _function_of(name: str, argument: str) -> _Function:
         raise ConfigError(f"There is no transform {name!r}; known are {', '.join(TRANSFORM_NAMES)}.")
     if argument:
         raise ConfigError(f"The transform {name!r} takes no argument, but was given {argument!r}; drop it.")
-    return _each(_PLAIN[name])
+    return _PLAIN[name]
 
 
 def _length(name: str, argument: str) -> int:

@@ -96,9 +96,11 @@ def encode_templates(
     values: Int32_2D, offsets: Int, lo: int, hi: int, tables: Int32, table_first: Int, extra: Int32_2D, pads: Int32_2D,
     column: Int32, form: Int32, first: Int32, slot_view: Int32, slot_offset: Int32, slot_absolute: Bool, reach: int,
     flagged: Bool, careful: Bool, skip_first: bool, keys: Out[Int32_2D], n_keys: int, bits: int, table: Out[UInt64_2D],
-    insert: bool, out: Out[Int32_2D],
+    insert: bool, target: Int32, out: Out[Int32_2D],
 ) -> int:  # fmt: skip
-    """Key numbers of sequences lo:hi into ``out`` (N, T). Returns the number of keys.
+    """Key numbers of sequences lo:hi into ``out`` (N, columns). Returns the number of keys.
+
+    Template i writes to the column target[i].
 
     values (C, N): numbers of the columns' values; tables: a view's texts by value, from table_first[v] on, and
     ``extra`` (V, new values) for those behind; pads (V, 2 reach); column (V,); form, first, slot_*: the program; keys
@@ -118,7 +120,8 @@ def encode_templates(
         n = offsets[s + 1] - a
         for t in range(n):
             for i in range(n_templates):
-                out[a + t, i] = -1
+                to = target[i]
+                out[a + t, to] = -1
                 if skip_first and t == 0:
                     continue
                 key = waiting[i]
@@ -160,7 +163,7 @@ def encode_templates(
                     continue
                 if unknown:
                     if flag:
-                        out[a + t, i] = -3
+                        out[a + t, to] = -3
                     continue
                 while m < width:
                     key[m] = -1
@@ -168,20 +171,47 @@ def encode_templates(
                     m += 1
                 codes[i] = code
                 unsure[i] = flag
-                out[a + t, i] = WAITING
+                out[a + t, to] = WAITING
                 prefetch(table, 2 * first_place(code, table))
             for i in range(n_templates):
-                if out[a + t, i] != WAITING:
+                to = target[i]
+                if out[a + t, to] != WAITING:
                     continue
                 place = find(table, keys, waiting[i], codes[i], bits)
                 if table[place, 1] == 0:
                     if not insert:
-                        out[a + t, i] = -3 if unsure[i] else -1
+                        out[a + t, to] = -3 if unsure[i] else -1
                         continue
                     for k in range(width):
                         keys[n_keys, k] = waiting[i, k]
                     n_keys += 1
                     table[place, 0] = codes[i]
                     table[place, 1] = np.uint64(n_keys)
-                out[a + t, i] = np.int64(table[place, 1]) - 1
+                out[a + t, to] = np.int64(table[place, 1]) - 1
     return n_keys
+
+
+@kernel
+def place_readings(
+    rows: Int32_2D, offsets: Int, lo: int, hi: int, readings: Int32_2D, column: Int32, offset: Int32, reach: int,
+    target: Int32, out: Out[Int32_2D],
+) -> None:  # fmt: skip
+    """What templates of one slot read, into ``out`` (N, columns) of sequences lo:hi.
+
+    readings (2 reach + values, T): the key of each template for a value; those beyond the ends come first: 1, 2, …
+    positions before the start, then after the end. rows (C, N): the row of each cell's value. column, offset, target
+    (T,): the cell that a template reads, and the column that it writes.
+    """
+    for s in range(lo, hi):
+        a = offsets[s]
+        n = offsets[s + 1] - a
+        for t in range(n):
+            for i in range(len(column)):
+                p = t + offset[i]
+                if p < 0:
+                    row = min(-p, reach) - 1
+                elif p >= n:
+                    row = reach + min(p - n + 1, reach) - 1
+                else:
+                    row = np.int64(rows[column[i], a + p])
+                out[a + t, target[i]] = readings[row, i]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
 from chainfield.fitted.label_spans import NOTHING, SpanTable, reading_of
-from chainfield.inference import stretch_probabilities
+from chainfield.inference import decoder_named, stretch_probabilities
 from chainfield.text.alignment import TokenSpan, labels_of
 from chainfield.text.document import TextSpan
 from chainfield.text.tokens import Tokens
@@ -21,8 +21,7 @@ from chainfield.text.tokens import Tokens
 OUTSIDE = "O"
 
 
-@dataclass(frozen=True)
-class FoundSpan:
+class FoundSpan(NamedTuple):
     """A span that a model has found: ``text`` is that of the document from ``start`` to ``end``.
 
     ``probability``: that this very span is there, with this label, no longer and no shorter. ``alternatives``: other
@@ -65,18 +64,50 @@ class Answers:
 def find_answers(tagger: Tagger, tokens: Tokens, scheme: str, *, probabilities: bool, alternatives: bool) -> Answers:
     """Tag tokens, and read the spans off their labels."""
     batch = tagger.features.encode(tokens.rows(), tagger.n_jobs)
-    numbers = tagger.labels(batch)
     table = reading_of(tagger.task.labels)
-    first, last = table.find(numbers, batch.ragged)
-    if not probabilities or not len(first):
-        return Answers(first, last, numbers[first], np.empty(0) if probabilities else None, None)
-    inside = _positions(first, last)
-    sure = _probabilities(tagger, batch, table, numbers[inside], first, last)
+    if not probabilities:
+        numbers = tagger.labels(batch)
+        first, last = table.find(numbers, batch.ragged)
+        return Answers(first, last, numbers[first], None, None)
+    first, last, label, sure = _together(tagger, batch, table) if _scores_once(tagger) else _apart(tagger, batch, table)
     others = None
-    if alternatives:
+    if alternatives and len(first):
         columns = [_typed(tagger, batch, table, kind, scheme, first, last) for kind in types_of(table)]
         others = np.stack([*columns, _outside(tagger, batch, table, first, last)], axis=1)
-    return Answers(first, last, numbers[first], sure, others)
+    return Answers(first, last, label, sure, others)
+
+
+def _scores_once(tagger: Tagger) -> bool:
+    """Whether labels are decoded from the same scores as probabilities are."""
+    return tagger.chain.pruner is None and tagger.finder is None
+
+
+def _together(tagger: Tagger, batch: Batch, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
+    """Spans, the labels that they begin with, and their probabilities: each block is scored once."""
+    decode = decoder_named(tagger.decoder)
+    parts: list[tuple[Int, Int, Int32, Float]] = []
+    for lo, hi in tagger.blocks(batch):
+        try:
+            space, potentials = tagger.scored(batch.window(lo, hi))
+            numbers = decode(space, potentials)
+            first, last = table.find(numbers, potentials.ragged)
+            stretches = table.exactly(numbers[_positions(first, last)], first, last, potentials.ragged, space)
+            sure = stretch_probabilities(space, potentials, *stretches)
+        except NoPathError as error:
+            raise NoPathError(error.sequence + lo, error.known) from None
+        at = int(batch.offsets[lo])
+        parts.append((first + at, last + at, numbers[first], sure))
+    nothing = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)
+    first, last, label, sure = map(np.concatenate, zip(nothing, *parts, strict=True))
+    return first, last, label, sure
+
+
+def _apart(tagger: Tagger, batch: Batch, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
+    """The same by two passes."""
+    numbers = tagger.labels(batch)
+    first, last = table.find(numbers, batch.ragged)
+    sure = _probabilities(tagger, batch, table, numbers[_positions(first, last)], first, last)
+    return first, last, numbers[first], sure
 
 
 def types_of(table: SpanTable) -> list[str]:
