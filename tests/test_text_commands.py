@@ -105,3 +105,42 @@ def test_refusals(folder: Path, arguments: list[str], message: str) -> None:
     result = run(*(str(folder / word) if word in known else word for word in arguments))
     assert result.code == 1
     assert message in result.stderr
+
+
+def test_review_points_at_wrong_labels(tmp_path: Path) -> None:
+    texts, spans = corpus(60)
+    wrong = next(i for i, own in enumerate(spans) if own and own[0][2] == "PER")
+    spans[wrong] = [(spans[wrong][0][0], spans[wrong][0][1], "LOC"), *spans[wrong][1:]]
+    documents = [make_document(text, own) for text, own in zip(texts, spans, strict=True)]
+    write_documents(documents, tmp_path / "export.json", "label-studio")
+    result = run("review", str(tmp_path / "export.json"), "--folds", "2", "--json", "--first", "3", "--quiet")
+    assert result.code == 0, result.stderr
+    first = json.loads(result.stdout.splitlines()[0])
+    assert (first["document"], first["kind"], first["gold"]["label"], first["found"]["label"]) == (
+        wrong, "type", "LOC", "PER",
+    )  # fmt: skip
+    assert first["text"] == texts[wrong][first["gold"]["start"] : first["gold"]["end"]]
+    assert 0 <= first["p_gold"] < first["p_found"] <= 1
+    write_documents(documents, tmp_path / "export.conll")
+    columns = run("review", str(tmp_path / "export.conll"), "--folds", "2", "--first", "1", "--l2", "2")
+    assert columns.code == 0, columns.stderr
+    assert columns.stdout.startswith(f"sentence {wrong}\t")
+    assert "gold B-LOC" in columns.stdout
+    assert "model 2 of 2" in columns.stderr
+    assert "60 sentences" in columns.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--folds", "1"], "n_folds is 1"),
+        (["--first", "-1"], "--first -1"),
+        (["--nonsense", "3"], "there is no option --nonsense"),
+        (["--model", "hmm"], "Invalid value"),
+    ],
+)
+def test_review_refuses(folder: Path, options: list[str], message: str) -> None:
+    result = run("review", str(folder / "some.jsonl"), *options)
+    assert result.code != 0
+    assert message in result.stderr
+    assert not result.stdout

@@ -27,6 +27,7 @@ NAMES = (
     "classify",
     "evaluate",
     "report",
+    "review",
     "convert",
     "show",
     "import",

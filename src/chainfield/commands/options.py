@@ -46,6 +46,41 @@ def annotation_files(function: F) -> F:
     return function
 
 
+def annotated_texts(function: F) -> F:
+    """How annotated texts are read."""
+    for option in reversed(
+        [
+            click.option(
+                "--format", "format_", metavar="NAME", help="DATA are annotated texts in this format (convert --list)."
+            ),
+            click.option(
+                "--tokeniser",
+                metavar="REGEX",
+                help="Annotated texts: what matches one token.  [default: built-in rules]",
+            ),
+            click.option(
+                "--sentences", is_flag=True, help="Annotated texts: sequences are sentences, not whole texts."
+            ),
+            click.option(
+                "--misaligned",
+                type=click.Choice(["refuse", "expand", "shrink", "drop"]),
+                default="refuse",
+                show_default=True,
+                help="Annotated texts: spans that cut a token.",
+            ),
+            click.option(
+                "--overlapping",
+                type=click.Choice(["refuse", "longest", "first"]),
+                default="refuse",
+                show_default=True,
+                help="Annotated texts: spans that overlap.",
+            ),
+        ]
+    ):
+        function = option(function)
+    return function
+
+
 def reading_arguments(encoding: str, separator: str | None, no_comments: bool, keep_docstart: bool) -> dict[str, Any]:
     """The same options as arguments of ``read_columns``."""
     return {

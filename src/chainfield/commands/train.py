@@ -10,10 +10,10 @@ import click
 from chainfield.errors import ChainfieldError, ConfigError, DataError
 
 from .model_options import SettingOption, given_settings, options_of, refuse_option
-from .options import annotation_files, check_output, reading, reading_arguments
+from .options import annotated_texts, annotation_files, check_output, reading, reading_arguments
 
 DATA = "Data"
-_SHOWN = {  # one line per model, for help
+MODELS_SHOWN = {  # one line per model, for help
     "linear": "conditional random field over columns of text; the default",
     "latent": "hidden states behind each label",
     "hidden-unit": "hidden units between features and labels",
@@ -68,14 +68,15 @@ class Train(click.Command):
                 groups.setdefault(group, []).append(record)
         if ctx.meta["model"] is None:
             with formatter.section("Models"):
-                formatter.write_dl([(f"--model {name}", text) for name, text in _SHOWN.items()])
+                names = next(param.type.choices for param in self.params if param.name == "model")  # type: ignore[attr-defined]
+                formatter.write_dl([(f"--model {name}", MODELS_SHOWN[name]) for name in names])
         for group, records in groups.items():
             with formatter.section(group):
                 formatter.write_dl(records)
         if ctx.meta["model"] is None:
             formatter.write_paragraph()
             formatter.write_text(
-                "These options belong to all models. For those of one: chainfield train --model NAME -h"
+                f"These options belong to all models. For those of one: {ctx.command_path} --model NAME -h"
             )
 
 
@@ -98,7 +99,7 @@ def _flags(kind: Any) -> set[str]:
 @click.argument("output", type=click.Path(path_type=Path))
 @click.option(
     "--model",
-    type=click.Choice(list(_SHOWN)),
+    type=click.Choice(list(MODELS_SHOWN)),
     default="linear",
     show_default=True,
     metavar="NAME",
@@ -106,25 +107,7 @@ def _flags(kind: Any) -> set[str]:
 )
 @click.option("--dev", type=click.Path(), help="Development data: the best parameters on them are kept.")
 @click.option("--label-column", default="-1", show_default=True, help="Column of the label, from 0 or -1, or its name.")
-@click.option("--format", "format_", metavar="NAME", help="DATA are annotated texts in this format (convert --list).")
-@click.option(
-    "--tokeniser", metavar="REGEX", help="Annotated texts: what matches one token.  [default: built-in rules]"
-)
-@click.option("--sentences", is_flag=True, help="Annotated texts: sequences are sentences, not whole texts.")
-@click.option(
-    "--misaligned",
-    type=click.Choice(["refuse", "expand", "shrink", "drop"]),
-    default="refuse",
-    show_default=True,
-    help="Annotated texts: spans that cut a token.",
-)
-@click.option(
-    "--overlapping",
-    type=click.Choice(["refuse", "longest", "first"]),
-    default="refuse",
-    show_default=True,
-    help="Annotated texts: spans that overlap.",
-)
+@annotated_texts
 @annotation_files
 @click.option("--unknown", "sign", help="Sign that marks an unknown label (partly labelled data).")
 @reading

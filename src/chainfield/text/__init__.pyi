@@ -6,5 +6,7 @@ from .function import Function as Function
 from .function import find_words as find_words
 from .pattern import Pattern as Pattern
 from .rules import Rules as Rules
+from .tagging.doubtful import DoubtfulSpan as DoubtfulSpan
+from .tagging.doubtful import doubtful_spans as doubtful_spans
 from .tagging.span_sets import SpanSets as SpanSets
 from .tokeniser import Tokeniser as Tokeniser

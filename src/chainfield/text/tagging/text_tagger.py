@@ -134,10 +134,7 @@ class TextTagger(Configurable):
         ``spans_dev``: development data. Everything else goes to ``fit`` of the model.
         """
         self.check_settings()
-        inner = LinearCRF() if self.model is None else self.model
-        model = type(inner)(**inner.get_params())
-        if self.scheme != "io" and model.scheme is None:
-            model.scheme = self.scheme
+        model = self.fresh_model()
         tokeniser, repairs = as_tokeniser(self.tokeniser), Repairs()
         X, y = self._prepare(tokeniser, texts, spans, repairs)
         if texts_dev is not None:
@@ -149,8 +146,19 @@ class TextTagger(Configurable):
         self.calibration_ = None
         return self
 
-    def _prepare(self, tokeniser: Tokeniser, texts: Any, spans: Any, repairs: Repairs) -> tuple[Any, list[list[str]]]:
-        """Rows and labels of each sequence."""
+    def fresh_model(self) -> TaggingModel:
+        """A tagger of tokens with the settings of ``model``, not fitted."""
+        inner = LinearCRF() if self.model is None else self.model
+        model: TaggingModel = type(inner)(**inner.get_params())
+        if self.scheme != "io" and model.scheme is None:
+            model.scheme = self.scheme
+        return model
+
+    def aligned(
+        self, texts: Any, spans: Any = None, tokeniser: Tokeniser | None = None, repairs: Repairs | None = None
+    ) -> tuple[list[str], Tokens, list[str]]:
+        """Texts, their tokens, and the label of each token, all texts end to end."""
+        tokeniser = as_tokeniser(self.tokeniser) if tokeniser is None else tokeniser
         items, gold = with_spans(texts, spans)
         documents, tokens = cut_items(tokeniser, items, self.sentences)
         if documents and not len(tokens):
@@ -160,10 +168,14 @@ class TextTagger(Configurable):
         )
         lengths = tokens.documents.lengths.tolist()
         labels = [labels_of(own, n, self.scheme) for own, n in zip(found, lengths, strict=True)]
-        whole = list(chain.from_iterable(labels))
         # A sentence does not end inside of a span.
         tokens = replace(tokens, sequences=join_sentences(tokens, found)) if self.sentences else tokens
-        return tokens.rows(), tokens.sequences.cut(whole)
+        return documents, tokens, list(chain.from_iterable(labels))
+
+    def _prepare(self, tokeniser: Tokeniser, texts: Any, spans: Any, repairs: Repairs) -> tuple[Any, list[list[str]]]:
+        """Rows and labels of each sequence."""
+        _, tokens, labels = self.aligned(texts, spans, tokeniser, repairs)
+        return tokens.rows(), tokens.sequences.cut(labels)
 
     # ---- prediction ----------------------------------------------------------------------------------------------
 
