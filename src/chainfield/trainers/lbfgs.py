@@ -136,10 +136,9 @@ def judge(problem: Trainable, state: LBFGSState, objective: float, norm: float, 
         state.done, state.reason = True, f"going by the last iterations, it is within {tol:g} of its optimum"
 
 
-@final
 @dataclass(frozen=True)
-class LBFGS(Trainer[LBFGSState]):
-    """For smooth objectives without l1."""
+class QuasiNewton(Trainer[LBFGSState]):
+    """What both share: a memory of steps, and what happens when no step helps."""
 
     memory: int = 10
     max_iter: int = 500
@@ -156,6 +155,20 @@ class LBFGS(Trainer[LBFGSState]):
     def sizes(self, problem: Trainable) -> dict[str, int]:
         """How many steps are remembered."""
         return super().sizes(problem) | {"memory": self.memory}
+
+    def _stuck(self, state: LBFGSState, objective: float, gradient: Float) -> Record:
+        """No step along the direction improves the objective: once more by steepest descent before giving up."""
+        if state.pairs:
+            state.pairs = 0
+        else:
+            state.done, state.reason = True, "no step improves the objective any more"
+        return Record(state.iteration, objective, float(np.linalg.norm(gradient)))
+
+
+@final
+@dataclass(frozen=True)
+class LBFGS(QuasiNewton):
+    """For smooth objectives without l1."""
 
     def step(self, problem: Trainable, state: LBFGSState) -> Record:
         """One direction and a line search along it."""
@@ -168,11 +181,7 @@ class LBFGS(Trainer[LBFGSState]):
         found = weak_wolfe(problem.evaluate, state.theta, state.value, d, slope, first)
         state.iteration += 1
         if found is None:
-            if state.pairs:
-                state.pairs = 0  # try again with steepest descent before giving up
-            else:
-                state.done, state.reason = True, "no step improves the objective any more"
-            return Record(state.iteration, state.value, float(np.linalg.norm(state.gradient)))
+            return self._stuck(state, state.value, state.gradient)
         theta, value, gradient, trials = found
         remember(state, theta, gradient, problem.n_jobs)
         state.theta, state.value, state.gradient = theta, value, gradient
@@ -183,25 +192,10 @@ class LBFGS(Trainer[LBFGSState]):
 
 @final
 @dataclass(frozen=True)
-class OWLQN(Trainer[LBFGSState]):
+class OWLQN(QuasiNewton):
     """For smooth objectives with l1: L-BFGS that never crosses zero in one step, so that weights become exactly 0."""
 
-    memory: int = 10
-    max_iter: int = 500
-    tol: float = 1e-5
-    online: ClassVar[bool] = False
-    needs_smooth: ClassVar[bool] = True
     handles_l1: ClassVar[bool] = True
-    state_type: ClassVar[type[State]] = LBFGSState
-
-    def begin(self, problem: Trainable, theta: Float) -> LBFGSState:
-        """Evaluate the start."""
-        self.check(problem)
-        return begin_lbfgs(problem, theta, self.memory)
-
-    def sizes(self, problem: Trainable) -> dict[str, int]:
-        """How many steps are remembered."""
-        return super().sizes(problem) | {"memory": self.memory}
 
     def step(self, problem: Trainable, state: LBFGSState) -> Record:
         """Direction from the pseudo-gradient, projected backtracking."""
@@ -224,11 +218,7 @@ class OWLQN(Trainer[LBFGSState]):
                 break
             rate *= 0.5
         else:
-            if state.pairs:
-                state.pairs = 0
-            else:
-                state.done, state.reason = True, "no step improves the objective any more"
-            return Record(state.iteration, objective, float(np.linalg.norm(pseudo)))
+            return self._stuck(state, objective, pseudo)
         remember(state, moved, gradient, problem.n_jobs)
         state.theta, state.value, state.gradient = moved, value, gradient
         pseudo = pseudo_gradient(moved, gradient, l1)

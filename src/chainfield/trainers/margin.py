@@ -40,16 +40,18 @@ class MarginState(AveragedState):
     variance: Float = kept("AROW's variances", "P", optional=True, least=0)
 
 
+@dataclass(frozen=True, kw_only=True)
 class MarginTrainer(Trainer[MarginState]):
     """What the three share: a pass, and when to stop."""
 
+    power: float = COUNT
+    average: bool = False
+    max_iter: int = 20
+    tol: float = 0.0
+    seed: int = 0
     online: ClassVar[bool] = True
     projects: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = MarginState
-    average: bool
-    power: float
-    tol: float
-    seed: int
 
     def check(self, problem: Trainable) -> None:
         """Best paths only, and no penalties: the margin is what regularises."""
@@ -119,9 +121,6 @@ class PassiveAggressive(MarginTrainer):
     aggressiveness: float = 1.0
     power: float = ROOT
     average: bool = True
-    max_iter: int = 20
-    tol: float = 0.0
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_positive("aggressiveness", self.aggressiveness)
@@ -139,11 +138,6 @@ class MIRA(MarginTrainer):
     """1-best MIRA as CRF++ has it."""
 
     aggressiveness: float = 1.0
-    power: float = COUNT
-    average: bool = False
-    max_iter: int = 20
-    tol: float = 0.0
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_positive("aggressiveness", self.aggressiveness)
@@ -162,11 +156,6 @@ class AROW(MarginTrainer):
 
     variance: float = 1.0
     gamma: float = 1.0
-    power: float = COUNT
-    average: bool = False
-    max_iter: int = 20
-    tol: float = 0.0
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_positive("variance", self.variance)
