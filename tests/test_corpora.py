@@ -146,6 +146,28 @@ def test_folders_change_no_bit(column_file: Path, tmp_path: Path) -> None:
     assert len({model.fitted_.theta.tobytes() for model in models}) == 1
 
 
+STEPPING = {
+    "perceptron": lambda **more: LinearCRF(objective="perceptron", strands=3, **more),
+    "arow": lambda **more: LinearCRF(objective="large_margin", trainer="arow", strands=2, **more),
+    "latent": lambda **more: LatentCRF(n_states=2, n_init=1, trainer="sgd", restart_every=2, **more),
+    "units": lambda **more: HiddenUnitCRF(hidden_units=4, average_from=1, **more),
+}
+
+
+@pytest.mark.parametrize("name", STEPPING)
+def test_steps_on_single_sequences(name: str, column_file: Path, tmp_path: Path) -> None:
+    """From files and from a folder, on one thread and on two: the same bits; and a checkpoint goes on with them."""
+    folder, mark, model = tmp_path / "encoded", tmp_path / "checkpoint", STEPPING[name]
+    sources = plan_columns(column_file, piece_bytes=1500)
+    encode_corpus(sources, folder, choose(None))
+    found = model(max_iter=4).fit(SourceCorpus(HeldPieces(sources, 2)))
+    model(max_iter=2).fit(open_corpus(folder, n_jobs=1), checkpoint=mark)
+    resumed = model(max_iter=4).fit(open_corpus(folder, memory=0), checkpoint=mark, resume=True)
+    assert resumed.fitted_.theta.tobytes() == found.fitted_.theta.tobytes()
+    X, y = sentences()
+    assert found.score(X, y) > 0.6
+
+
 def test_checkpoints_resume_to_the_last_bit(column_file: Path, tmp_path: Path) -> None:
     folder, mark = tmp_path / "encoded", tmp_path / "checkpoint"
     corpus = encode_corpus(plan_columns(column_file, piece_bytes=2000), folder, choose())

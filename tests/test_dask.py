@@ -65,6 +65,7 @@ MODELS = {
     "lbfgs": lambda: LinearCRF(max_iter=4, min_count=2),
     "owlqn": lambda: LinearCRF(max_iter=3, l1=0.1, trainer="owlqn", class_weight="balanced"),
     "rprop": lambda: LatentCRF(max_iter=3, n_init=1, trainer="rprop"),
+    "perceptron": lambda: LinearCRF(max_iter=3, objective="perceptron", strands=3),
     "counts": lambda: EmpiricalCRF(),
 }
 

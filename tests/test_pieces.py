@@ -15,7 +15,20 @@ from chainfield.problem.pieces import ARITY, add_terms, folded
 from chainfield.scorers import Boundary, Chain, DenseLinear, Transition
 from chainfield.states import forbid, one_per_label, restrict
 from chainfield.tasks import Tagging
-from chainfield.trainers import LBFGS, SDCA, SGD, Auto, RProp, begin, run
+from chainfield.trainers import (
+    AROW,
+    LBFGS,
+    MIRA,
+    SDCA,
+    SGD,
+    Adam,
+    Auto,
+    Mixing,
+    PassiveAggressive,
+    RProp,
+    begin,
+    run,
+)
 
 
 def by_definition(items: list[str]) -> str:
@@ -96,10 +109,82 @@ def test_pieces_reach_the_optimum_of_the_whole() -> None:
 
 
 @pytest.mark.parametrize("trainer", [SGD(), SDCA()])
-def test_steps_on_single_sequences_are_refused(trainer) -> None:
+def test_steps_on_single_sequences_need_mixing(trainer) -> None:
     problem = spread(whole_problem(l2=0.3), [10])
     with pytest.raises(ConfigError, match="takes steps on single sequences"):
         begin(trainer, problem, np.zeros(problem.n_parameters))
+
+
+def passes(trainer, problem, n: int = 3):
+    """The state after some passes."""
+    state = trainer.begin(problem, np.zeros(problem.n_parameters))
+    for _ in range(n):
+        trainer.step(problem, state)
+    return state
+
+
+ONLINE = {
+    "sgd": (SGD(rate=0.1), {"l2": 0.3}),
+    "averaged": (SGD(rate=0.1, average_from=0), {"l2": 0.3}),
+    "batches": (SGD(rate=0.1, batch_size=4), {"l1": 0.1}),
+    "adam": (Adam(average_from=1, restart_every=2), {"l2": 0.3}),
+    "perceptron": (SGD(rate=1.0, decay=0.0, average_from=0), {"objective": "perceptron"}),
+    "pa": (PassiveAggressive(), {"objective": "perceptron"}),
+    "arow": (AROW(), {"objective": "large_margin"}),
+}
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_one_piece_in_one_strand_is_the_trainer_itself(name: str) -> None:
+    inner, options = ONLINE[name]
+    whole = whole_problem(**options)
+    ours, theirs = passes(Mixing.of(inner), spread(whole, [])), passes(inner, whole)
+    np.testing.assert_allclose(ours.theta, theirs.theta, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(Mixing.of(inner).parameters(ours), inner.parameters(theirs), rtol=1e-9, atol=1e-12)
+
+
+def test_mixing_by_definition() -> None:
+    """Two strands of one piece each: θ is the mean of both, and the average that of all iterates."""
+    whole, inner = whole_problem(objective="perceptron"), ONLINE["perceptron"][0]
+    ends = [passes(inner, piece.problem, 1) for piece in spread(whole, [12]).pieces.held]
+    ours = passes(Mixing.of(inner, 2), spread(whole, [12]), 1)
+    np.testing.assert_allclose(ours.theta, (12 * ends[0].theta + 18 * ends[1].theta) / 30, rtol=1e-12)
+    totals = [end.mass * end.theta - end.lag for end in ends]
+    np.testing.assert_allclose(Mixing.of(inner, 2).parameters(ours), sum(totals) / 30, rtol=1e-10, atol=1e-12)
+
+
+def test_rates_fall_along_a_strand_as_along_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[float] = []
+    walk = Problem.walk
+    monkeypatch.setattr(Problem, "walk", lambda self, steps: (seen.extend(steps.rates), walk(self, steps))[1])
+    whole = whole_problem(l2=0.3)
+    passes(SGD(rate=0.5), whole, 2)
+    wanted, seen[:] = list(seen), []
+    passes(Mixing.of(SGD(rate=0.5)), spread(whole, [4, 11, 25]), 2)
+    np.testing.assert_allclose(seen, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("strands", [None, 1, 3, 50])
+def test_strands_are_the_same_on_any_threads(strands: int | None) -> None:
+    whole, trainer = whole_problem(l2=0.3), Mixing.of(SGD(max_iter=3, average_from=1), strands)
+    problems = [spread(whole, [4, 9, 10, 22, 25], n_jobs) for n_jobs in (1, 2, 3)]
+    found = [run(trainer, p, begin(trainer, p, np.zeros(whole.n_parameters))).best.tobytes() for p in problems]
+    assert len(set(found)) == 1
+    met = sorted(i for one in trainer.runs(problems[0], 0) for i in one)
+    assert met == list(range(6))
+
+
+def test_what_cannot_be_mixed() -> None:
+    whole = whole_problem(objective="perceptron")
+    for trainer, message in [
+        (Mixing.of(MIRA()), "bounds the steps of every sequence"),
+        (Mixing.of(SDCA()), "keeps numbers for every sequence"),
+        (Mixing.of(SGD(), 0), "at least one"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            trainer.begin(spread(whole, [10]), np.zeros(whole.n_parameters))
+    with pytest.raises(ConfigError, match="use SGD itself"):
+        Mixing.of(SGD()).begin(whole, np.zeros(whole.n_parameters))
 
 
 def test_other_data_are_another_problem() -> None:

@@ -8,9 +8,11 @@ from typing import Any, TypeVar, final
 
 from chainfield.parallel import ordered_map
 from chainfield.problem import Pieces
+from chainfield.problem.pieces import relayed
 
 T = TypeVar("T")
 R = TypeVar("R")
+C = TypeVar("C")
 Made = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
@@ -46,6 +48,12 @@ class LoadedPieces(Pieces[T]):
     def map(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
         """By threads: one more piece than there are threads is in memory at a time."""
         return ordered_map(lambda number: function(self._made(number), *shared), self.numbers, self.n_jobs)
+
+    def relay(
+        self, runs: Sequence[Sequence[int]], function: Callable[..., C], carried: Sequence[C], *shared: Any
+    ) -> list[C]:
+        """One thread per run, with one piece in memory each."""
+        return relayed(lambda i: self._made(self.numbers[i]), runs, function, carried, shared, self.n_jobs)
 
     def derive(self, function: Callable[..., R], *shared: Any) -> LoadedPieces[R]:
         """Made again whenever they are asked."""

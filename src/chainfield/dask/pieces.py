@@ -12,10 +12,11 @@ from chainfield.problem import Pieces
 from chainfield.problem.pieces import ARITY
 
 from .connecting import engine, what_runs
-from .work import Parcel, WorkerError, hold, join_all, opened, work
+from .work import Parcel, WorkerError, carry_on, hold, join_all, opened, work
 
 T = TypeVar("T")
 R = TypeVar("R")
+C = TypeVar("C")
 TRIES = 5  # of a round in which workers died
 PATIENCE = 60.0  # seconds to wait for a worker when there is none
 
@@ -100,6 +101,23 @@ class DaskPieces(Pieces[T]):
         found: R = self._tried(once)
         return found
 
+    def relay(
+        self, runs: Sequence[Sequence[int]], function: Callable[..., C], carried: Sequence[C], *shared: Any
+    ) -> list[C]:
+        """One task per piece, which waits for the one before it in its run."""
+
+        def once() -> Any:
+            version, places, sent = what_runs(), self.places.now(), [self._sent(value) for value in shared]
+            name, ends = _key(_readable(function)), [self._sent(value) for value in carried]
+            for strand, run in enumerate(runs):
+                for i in run:
+                    ends[strand] = self._submit(
+                        (name, i), places[i], carry_on, version, function, self.tasks[i], ends[strand], *sent
+                    )
+            return self.client.gather(ends)
+
+        return list(map(opened, self._tried(once)))
+
     def as_completed(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
         """Results as they come, in any order; each is forgotten by the cluster once it is here."""
         distributed = engine()
@@ -118,7 +136,7 @@ class DaskPieces(Pieces[T]):
         return {"workers": float(len(workers)), "bytes_moved": float(sent)}
 
     def _submitted(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> list[Any]:
-        version, name = what_runs(), _key(function.__name__.strip("_").replace("_", "-"))
+        version, name = what_runs(), _key(_readable(function))
         sent = [self._sent(value) for value in shared]
         return [
             self._submit((name, i), place, work, version, function, task, *sent)
@@ -159,6 +177,10 @@ def _killed(error: Exception) -> str:
         f"{where} died again and again ({type(error).__name__}); if it ran out of memory, use smaller pieces, or "
         "larger workers."
     )
+
+
+def _readable(function: Callable[..., Any]) -> str:
+    return function.__name__.strip("_").replace("_", "-")
 
 
 def _key(name: str) -> str:

@@ -65,6 +65,11 @@ def work(version: tuple[str, str], function: Callable[..., Any], *arguments: Any
         raise
 
 
+def carry_on(version: tuple[str, str], function: Callable[..., Any], piece: Any, carried: Any, *shared: Any) -> Parcel:
+    """One piece of a run; what is carried stays as it was, because it may be needed again."""
+    return work(version, function, piece, copy.deepcopy(opened(carried)), *shared)
+
+
 def hold(value: Parcel) -> Parcel:
     """A value as a task: unlike one that was scattered, it survives the worker that holds it."""
     return value

@@ -26,7 +26,7 @@ from chainfield.objectives import Objective, objective_named
 from chainfield.parallel import count_jobs, one_blas_thread
 from chainfield.scorers import Chain
 from chainfield.states import Rules, StateSpace
-from chainfield.trainers import Progress, Trainer
+from chainfield.trainers import Mixing, Progress, Trainer
 
 from .base import SequenceModel
 from .classifying import ClassifyingModel
@@ -181,6 +181,8 @@ class ChainEstimator(
         random = self._random_weights(chain, material)
         problem, theta = self._start(problem, material, random(0))
         trainer = self._trainer(problem, theta, run.partial)
+        if trainer.online and not problem.stepwise:
+            trainer = Mixing.of(trainer, self.strands)
         trainer.check(problem)
 
         def make(parameters: Float) -> FittedModel:

@@ -94,6 +94,11 @@ class TrainingSettings(Grouped, group=TRAINING):
         "How far steps of pa-i, pa-ii and mira may go (their C), and those of arow (1 / γ). None: 1.",
         above=True,
     )
+    strands: int | None = whole(
+        None,
+        "Corpora in pieces and trainers that take steps on single sequences: parts of the data that are trained side "
+        "by side and mixed after every pass. None: one for every 20,000 sequences, 1 to 16.",
+    )
     patience: int | None = whole(
         None, "With development data: stop after this many iterations without a better score.", least=0
     )

@@ -18,6 +18,7 @@ from chainfield.parallel import ordered_map
 ARITY = 4  # sums that are added at a time: those of four neighbours mostly lie on one machine
 T = TypeVar("T")
 R = TypeVar("R")
+C = TypeVar("C")
 Term = tuple[float, Float]  # a value and a vector
 
 
@@ -39,6 +40,15 @@ class Pieces(ABC, Generic[T]):
     @abstractmethod
     def derive(self, function: Callable[..., R], *shared: Any) -> Pieces[R]:
         """Pieces made of these, each where its origin is."""
+
+    @abstractmethod
+    def relay(
+        self, runs: Sequence[Sequence[int]], function: Callable[..., C], carried: Sequence[C], *shared: Any
+    ) -> list[C]:
+        """For each run of pieces: ``carried = function(piece, carried, *shared)``, from one piece to the next.
+
+        Runs go side by side; the function may use up what is carried, but for the first piece of a run.
+        """
 
     def fold(self, function: Callable[..., R], join: Callable[[R, R], R], *shared: Any) -> R:
         """The results of :meth:`map`, joined along the tree; ``join`` may use up its left side."""
@@ -68,9 +78,34 @@ class HeldPieces(Pieces[T]):
         """By threads."""
         return ordered_map(lambda piece: function(piece, *shared), self.held, self.n_jobs)
 
+    def relay(
+        self, runs: Sequence[Sequence[int]], function: Callable[..., C], carried: Sequence[C], *shared: Any
+    ) -> list[C]:
+        """One thread per run."""
+        return relayed(self.held.__getitem__, runs, function, carried, shared, self.n_jobs)
+
     def derive(self, function: Callable[..., R], *shared: Any) -> HeldPieces[R]:
         """Made at once, and held."""
         return HeldPieces(list(self.map(function, *shared)), self.n_jobs)
+
+
+def relayed(
+    piece: Callable[[int], Any],
+    runs: Sequence[Sequence[int]],
+    function: Callable[..., C],
+    carried: Sequence[C],
+    shared: tuple[Any, ...],
+    n_jobs: int,
+) -> list[C]:
+    """Runs of pieces by threads; ``piece``: one of them by its number."""
+
+    def whole(job: tuple[Sequence[int], C]) -> C:
+        run, found = job
+        for number in run:
+            found = function(piece(number), found, *shared)
+        return found
+
+    return list(ordered_map(whole, zip(runs, carried, strict=True), n_jobs))
 
 
 def folded(items: Iterable[R], join: Callable[[R, R], R]) -> R:

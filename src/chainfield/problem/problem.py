@@ -54,6 +54,8 @@ class Problem(SummedProblem):
     n_jobs: int = field(default=1)
     project: Callable[[Float], None] | None = None
     lattice: Lattice | None = None  # the rows that paths may use; those that are right must be among them
+    pass_start: int = 0  # for a piece of larger data: the sequences of a pass that come before it,
+    pass_size: int | None = None  # and those of the whole pass
 
     def __post_init__(self) -> None:
         self._check()
@@ -100,6 +102,11 @@ class Problem(SummedProblem):
     def guess_loss(self) -> float:
         """That of a model for which all states are alike."""
         return float(self.targets.weight @ self.batch.ragged.lengths) * np.log(max(self.chain.space.n_states, 2))
+
+    @property
+    def step_bounds(self) -> tuple[int, int]:
+        """As it is told."""
+        return self.pass_start, self.n_sequences if self.pass_size is None else self.pass_size
 
     @cached_property
     def shards(self) -> list[tuple[int, int]]:

@@ -49,8 +49,8 @@ class Piece:
 class SpreadProblem(SummedProblem):
     """A chain, its objective, and pieces of its data.
 
-    One thing is asked of a piece at a time, its whole gradient: trainers that take steps on single sequences are
-    refused.
+    A piece is asked for its whole gradient; a trainer that takes steps on single sequences needs one that takes it from
+    piece to piece.
     """
 
     chain: Chain
@@ -77,6 +77,11 @@ class SpreadProblem(SummedProblem):
     def facts(self) -> Facts:
         """Asked of all pieces once."""
         return self.pieces.fold(piece_facts, Facts.__add__)
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """How many sequences each piece has."""
+        return list(self.pieces.map(piece_size))
 
     @property
     def n_sequences(self) -> int:
@@ -121,6 +126,11 @@ class SpreadProblem(SummedProblem):
 def restated_piece(piece: Piece, chain: Chain) -> Piece:
     """With another chain."""
     return Piece(piece.problem.restated(chain), piece.first)
+
+
+def piece_size(piece: Piece) -> int:
+    """How many sequences it has."""
+    return piece.problem.n_sequences
 
 
 def piece_facts(piece: Piece) -> Facts:

@@ -98,6 +98,11 @@ class Trainable(ABC):
         return True
 
     @property
+    def step_bounds(self) -> tuple[int, int]:
+        """Where in a pass its sequences begin, and how many the whole pass has: data in pieces take turns."""
+        return 0, self.n_sequences
+
+    @property
     def guess_loss(self) -> float:
         """The loss of a model that knows nothing; infinite where it cannot be told."""
         return np.inf

@@ -5,6 +5,7 @@ from .auto import Auto
 from .catalogue import TRAINERS, check_users, make_trainer, resolve_trainer
 from .lbfgs import LBFGS, OWLQN
 from .margin import AROW, MIRA, PassiveAggressive
+from .mixing import Mixing
 from .online import SGD, calibrate
 from .rprop import RProp
 from .sdca import SDCA
@@ -21,6 +22,7 @@ __all__ = [
     "TRAINERS",
     "Adam",
     "Auto",
+    "Mixing",
     "PassiveAggressive",
     "Progress",
     "RProp",

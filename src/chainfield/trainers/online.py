@@ -79,7 +79,8 @@ class SGD(Trainer[OnlineState]):
             state.restart()
         order = orders(self.seed, state.iteration, n)
         n_steps = -(-n // self.batch_size)
-        taken = (state.iteration * n_steps + np.arange(n_steps)).astype(np.float64)
+        before, of = (-(-count // self.batch_size) for count in problem.step_bounds)
+        taken = (state.iteration * of + before + np.arange(n_steps)).astype(np.float64)
         rates = state.rate / (1.0 + state.rate * decay * taken)
         loss, mistakes = 0.0, 0
         sizes = np.minimum(self.batch_size, n - self.batch_size * np.arange(n_steps))
