@@ -69,10 +69,12 @@ ALLOWED: dict[str, str] = {
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
     "formats": "errors lazy spans data text",
-    "text.tagging": "errors arrays schema confidence settings parallel features inference fitted models text",
+    "text.tagging": "errors arrays schema confidence settings parallel states potentials features inference fitted "
+    "models text",
     "dask": "errors arrays parallel kernels data features problem files corpora models",
     "adapters": "errors arrays checking settings tasks models",
     "reports": "errors arrays spans metrics states fitted inspection pages models models.hmm",
+    "serving": "errors arrays checking parallel fitted inspection pages models text formats text.tagging reports",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
     "compat.crfsuite": "errors arrays features scorers fitted models compat",
@@ -84,7 +86,7 @@ ALLOWED: dict[str, str] = {
     "compat.torchcrf": "torch compat",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection "
     "files corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite "
-    "reports",
+    "reports serving",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

@@ -28,6 +28,7 @@ NAMES = (
     "evaluate",
     "report",
     "review",
+    "serve",
     "convert",
     "show",
     "import",

@@ -35,7 +35,7 @@ class LabelStudio(Format):
             if not source:
                 report.add("task without an annotation: no spans", place)
             results = _list(checked_object(source[0], place), "result", place) if source else []
-            spans, units = [], _Units(text)
+            spans, units = [], Units(text)
             for result in results:
                 result = checked_object(result, place)
                 if result.get("type", "labels") not in ("labels", "hypertextlabels"):
@@ -61,7 +61,7 @@ class LabelStudio(Format):
             for number, document in enumerate(documents):
                 if document.tokens is not None:
                     report.add("tokens left out", f"document {number}")
-                units = _Units(document.text)
+                units = Units(document.text)
                 results = [
                     {
                         "id": f"{number}-{i}",
@@ -86,7 +86,7 @@ class LabelStudio(Format):
             out.write("\n]\n")
 
 
-class _Units:
+class Units:
     """Offsets in UTF-16 units and in characters."""
 
     def __init__(self, text: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,8 @@ from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
 from chainfield.fitted.label_spans import NOTHING, SpanTable, reading_of
 from chainfield.inference import decoder_named, stretch_probabilities
+from chainfield.potentials import Clamp, Potentials
+from chainfield.states import StateSpace
 from chainfield.text.alignment import TokenSpan, labels_of
 from chainfield.text.document import TextSpan
 from chainfield.text.tokens import Tokens
@@ -61,20 +64,42 @@ class Answers:
     others: Float | None  # (M, types + 1) of every type and of no span
 
 
-def find_answers(tagger: Tagger, tokens: Tokens, scheme: str, *, probabilities: bool, alternatives: bool) -> Answers:
-    """Tag tokens, and read the spans off their labels."""
+def find_answers(
+    tagger: Tagger, tokens: Tokens, scheme: str, *, probabilities: bool, alternatives: bool, given: Any = None
+) -> Answers:
+    """Tag tokens, and read the spans off their labels; ``given`` fixes labels, sequence by sequence."""
     batch = tagger.features.encode(tokens.rows(), tagger.n_jobs)
     table = reading_of(tagger.task.labels)
     if not probabilities:
-        numbers = tagger.labels(batch)
+        numbers = tagger.labels(batch, given)
         first, last = table.find(numbers, batch.ragged)
         return Answers(first, last, numbers[first], None, None)
-    first, last, label, sure = _together(tagger, batch, table) if _scores_once(tagger) else _apart(tagger, batch, table)
+    asked = _Asked(tagger, batch, given)
+    first, last, label, sure = _together(asked, table) if _scores_once(tagger) else _apart(asked, table)
     others = None
     if alternatives and len(first):
-        columns = [_typed(tagger, batch, table, kind, scheme, first, last) for kind in types_of(table)]
-        others = np.stack([*columns, _outside(tagger, batch, table, first, last)], axis=1)
+        columns = [_typed(asked, table, kind, scheme, first, last) for kind in types_of(table)]
+        others = np.stack([*columns, _outside(asked, table, first, last)], axis=1)
     return Answers(first, last, label, sure, others)
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What spans are judged by: a tagger, its input, and the labels that are known."""
+
+    tagger: Tagger
+    batch: Batch
+    given: Any
+
+    @cached_property
+    def _known(self) -> Clamp | None:
+        task, space = self.tagger.task, self.tagger.chain.space
+        return None if self.given is None else task.clamp(space, self.given, self.batch.offsets)
+
+    def scored(self, lo: int, hi: int) -> tuple[StateSpace, Potentials]:
+        """The scores of some sequences."""
+        known = None if self._known is None else self._known[self.batch.ragged.slice_of(lo, hi)]
+        return self.tagger.scored(self.batch.window(lo, hi), known)
 
 
 def _scores_once(tagger: Tagger) -> bool:
@@ -82,13 +107,14 @@ def _scores_once(tagger: Tagger) -> bool:
     return tagger.chain.pruner is None and tagger.finder is None
 
 
-def _together(tagger: Tagger, batch: Batch, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
+def _together(asked: _Asked, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
     """Spans, the labels that they begin with, and their probabilities: each block is scored once."""
+    tagger, batch = asked.tagger, asked.batch
     decode = decoder_named(tagger.decoder)
     parts: list[tuple[Int, Int, Int32, Float]] = []
     for lo, hi in tagger.blocks(batch):
         try:
-            space, potentials = tagger.scored(batch.window(lo, hi))
+            space, potentials = asked.scored(lo, hi)
             numbers = decode(space, potentials)
             first, last = table.find(numbers, potentials.ragged)
             stretches = table.exactly(numbers[_positions(first, last)], first, last, potentials.ragged, space)
@@ -102,11 +128,11 @@ def _together(tagger: Tagger, batch: Batch, table: SpanTable) -> tuple[Int, Int,
     return first, last, label, sure
 
 
-def _apart(tagger: Tagger, batch: Batch, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
+def _apart(asked: _Asked, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
     """The same by two passes."""
-    numbers = tagger.labels(batch)
-    first, last = table.find(numbers, batch.ragged)
-    sure = _probabilities(tagger, batch, table, numbers[_positions(first, last)], first, last)
+    numbers = asked.tagger.labels(asked.batch, asked.given)
+    first, last = table.find(numbers, asked.batch.ragged)
+    sure = _probabilities(asked, table, numbers[_positions(first, last)], first, last)
     return first, last, numbers[first], sure
 
 
@@ -122,8 +148,9 @@ def _positions(first: Int, last: Int) -> Int:
     return first[which] + np.arange(own.n_positions) - own.offsets[which]
 
 
-def _probabilities(tagger: Tagger, batch: Batch, table: SpanTable, labels: Int32, first: Int, last: Int) -> Float:
+def _probabilities(asked: _Asked, table: SpanTable, labels: Int32, first: Int, last: Int) -> Float:
     """The probability of each span, block by block of the batch."""
+    tagger, batch = asked.tagger, asked.batch
     ragged = batch.ragged
     starts, ends, clamp = table.exactly(labels, first, last, ragged, tagger.chain.space)
     at = Ragged.of(ends - starts).offsets
@@ -134,7 +161,7 @@ def _probabilities(tagger: Tagger, batch: Batch, table: SpanTable, labels: Int32
         if own.start == own.stop:
             continue
         try:
-            space, potentials = tagger.scored(batch.window(lo, hi))
+            space, potentials = asked.scored(lo, hi)
             within = clamp[slice(int(at[own.start]), int(at[own.stop]))]
             moved = starts[own] - window.start, ends[own] - window.start
             found[own] = stretch_probabilities(space, potentials, *moved, within)
@@ -143,9 +170,9 @@ def _probabilities(tagger: Tagger, batch: Batch, table: SpanTable, labels: Int32
     return found
 
 
-def _typed(tagger: Tagger, batch: Batch, table: SpanTable, kind: str, scheme: str, first: Int, last: Int) -> Float:
+def _typed(asked: _Asked, table: SpanTable, kind: str, scheme: str, first: Int, last: Int) -> Float:
     """The probability of spans of this type at the same places; 0 where the model has no labels for it."""
-    number = tagger.task.number
+    number = asked.tagger.task.number
     found = np.zeros(len(first))
     lengths = last - first
     single = kind in number  # labels of no scheme: each token has its own
@@ -154,17 +181,17 @@ def _typed(tagger: Tagger, batch: Batch, table: SpanTable, kind: str, scheme: st
     known = np.array([all(name in number for name in names[n]) for n in lengths.tolist()], np.bool_)
     labels = [number[name] for n in lengths[known].tolist() for name in names[n]]
     if known.any():
-        found[known] = _probabilities(tagger, batch, table, np.array(labels, np.int32), first[known], last[known])
+        found[known] = _probabilities(asked, table, np.array(labels, np.int32), first[known], last[known])
     return found
 
 
-def _outside(tagger: Tagger, batch: Batch, table: SpanTable, first: Int, last: Int) -> Float:
+def _outside(asked: _Asked, table: SpanTable, first: Int, last: Int) -> Float:
     """The probability that no token of a span belongs to any."""
-    number = tagger.task.number.get(OUTSIDE)
+    number = asked.tagger.task.number.get(OUTSIDE)
     if number is None:
         return np.zeros(len(first))
     labels = np.full(int((last - first).sum()), number, np.int32)
-    return _probabilities(tagger, batch, _open(table), labels, first, last)
+    return _probabilities(asked, _open(table), labels, first, last)
 
 
 def _open(table: SpanTable) -> SpanTable:

@@ -25,7 +25,7 @@ from chainfield.text.document import Document, Token
 from chainfield.text.tokeniser import Tokeniser, as_tokeniser, check_texts, restore_tokeniser
 from chainfield.text.tokens import Tokens
 
-from .answers import FoundSpan, find_answers, text_spans, types_of
+from .answers import Answers, FoundSpan, find_answers, text_spans, types_of
 from .inputs import check_items, cut_items, join_sentences, portions, with_spans
 
 
@@ -213,13 +213,23 @@ class TextTagger(Configurable):
         self, tagger: Tagger, items: list[Any], probabilities: bool, alternatives: int
     ) -> list[list[FoundSpan]]:
         texts, tokens = cut_items(self.tokeniser_, items, self.sentences)
-        wanted = {"probabilities": probabilities, "alternatives": alternatives > 0}
-        answers = find_answers(tagger, tokens, self.scheme, **wanted)
-        table = reading_of(tagger.task.labels)
-        if answers.probability is not None and self.calibration_ is not None:
-            names = [table.types[y] for y in answers.label.tolist()]
-            answers = replace(answers, probability=self.calibration_.apply(answers.probability, names))
-        return text_spans(texts, tokens, answers, table, alternatives)
+        answers = self.find(tagger, tokens, probabilities=probabilities, alternatives=alternatives > 0)
+        return text_spans(texts, tokens, answers, reading_of(tagger.task.labels), alternatives)
+
+    def find(
+        self, tagger: Tagger, tokens: Tokens, *, probabilities: bool, alternatives: bool, given: Any = None
+    ) -> Answers:
+        """The spans among tokens, as arrays; ``given`` fixes labels of tokens, sequence by sequence.
+
+        Probabilities are calibrated, unless labels are given: they are then of another kind than those learned from.
+        """
+        wanted = {"probabilities": probabilities, "alternatives": alternatives}
+        answers = find_answers(tagger, tokens, self.scheme, **wanted, given=given)
+        if answers.probability is None or self.calibration_ is None or given is not None:
+            return answers
+        types = reading_of(tagger.task.labels).types
+        names = [types[y] for y in answers.label.tolist()]
+        return replace(answers, probability=self.calibration_.apply(answers.probability, names))
 
     def predict_documents(self, texts: Any) -> list[Document]:
         """Documents with the spans that were found, and with the tokens."""
