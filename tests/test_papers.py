@@ -25,6 +25,7 @@ if str(PAPERS) not in sys.path:
 
 commands = importlib.import_module("harness.commands")
 corpora = importlib.import_module("harness.corpora")
+claims = importlib.import_module("harness.claims")
 experiment = importlib.import_module("harness.experiment")
 registry = importlib.import_module("harness.registry")
 results = importlib.import_module("harness.results")
@@ -61,7 +62,7 @@ def places(tmp_path, monkeypatch):
     (tmp_path / "data" / "tiny" / "words.txt").write_text("one two three")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delenv(corpora.VARIABLE, raising=False)
-    found = commands.Places(package, tmp_path / "results", tmp_path / "RESULTS.md")
+    found = commands.Places(package, tmp_path / "results", tmp_path / "RESULTS.md", claims=None)
     yield found
     forget(found)
 
@@ -364,3 +365,36 @@ def test_other_parametrisations_fail_as_the_paper_says():
     # (11): local probabilities keep whatever label came first.
     assert accuracy(own.Local()) < 0.8
     assert accuracy(EmpiricalCRF(template=bias.TEMPLATE)) > 0.9
+
+
+def kept_results():
+    return {path.stem: results.read_json(path) for path in sorted((PAPERS / "results").glob("*.json"))}
+
+
+def test_claims_rest_on_rows_that_exist_and_the_page_tells_their_figures():
+    kept, page = kept_results(), (PAPERS / "README.md").read_text(encoding="utf-8")
+    for paper in importlib.import_module("claims").PAPERS:
+        assert f"### {paper.title}" in page
+        assert all((PAPERS / picture).is_file() for picture, _ in paper.pictures)
+        for claim in paper.claims:
+            holds, published, ours = claims.judge(claim, kept)
+            row = next(line for line in page.splitlines() if line.startswith(f"| {claim.text} |"))
+            assert [cell.strip(" †") for cell in row.split("|")[2:5]] == [published, ours, "yes" if holds else "**no**"]
+
+
+def test_a_claim_is_judged_by_figures():
+    def row(setting, ours, published=None):
+        return experiment.Row(setting, "error", published, ours, source="Counter 1999" if published else "")
+
+    figure = {name: claims.Figure("tiny", name, "error") for name in ("a", "b", "none")}
+    kept = {"tiny": dataclasses.replace(next(iter(kept_results().values())), rows=(row("a", 3.0, 4.0), row("b", 5.0)))}
+    assert claims.judge(claims.Claim("", figure["a"], figure["b"], lower=True), kept)[0]
+    assert not claims.judge(claims.Claim("", figure["a"], figure["b"]), kept)[0]
+    assert claims.judge(claims.Claim("", figure["a"], lower=True), kept) == (True, "4.00", "3.00")
+    assert not claims.judge(claims.Claim("", figure["a"]), kept)[0]
+    assert claims.judge(claims.Claim("", figure["a"], within=1.0), kept)[0]
+    for impossible in (claims.Claim("", figure["none"]), claims.Claim("", figure["b"])):
+        with pytest.raises(LookupError, match="claim"):
+            claims.judge(impossible, kept)
+    with pytest.raises(ValueError, match="no part"):
+        claims.replaced("a page", "claims")

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from .claims import render_claims, replaced
 from .corpora import VARIABLE, MissingCorpus, absent, data_root, locate
 from .experiment import Context, Experiment, Result, available_cores, perform
 from .provenance import provenance_of, reason_to_repeat
@@ -27,6 +28,7 @@ class Places:
     package: str = "experiments"
     results: Path = PAPERS / "results"
     report: Path = PAPERS / "RESULTS.md"
+    claims: Path | None = PAPERS / "README.md"
 
 
 data_option = click.option(
@@ -141,7 +143,7 @@ def _check_target(path: Path, mode: str, places: Places) -> None:
 @main.command("render")
 @click.pass_obj
 def render_(places: Places) -> None:
-    """Write papers/RESULTS.md from papers/results/*.json."""
+    """Write papers/RESULTS.md, and the claims of papers/README.md, from papers/results/*.json."""
     try:
         results = [read_json(path) for path in sorted(places.results.glob("*.json"))]
     except ValueError as error:
@@ -152,6 +154,11 @@ def render_(places: Places) -> None:
     pictures = {path.stem: f"{places.results.name}/{path.name}" for path in places.results.glob("*.svg")}
     stale = _stale(results, places)
     places.report.write_text(render(results, pictures, stale), encoding="utf-8")
+    if places.claims is not None:
+        from claims import PAPERS as claiming
+
+        page = replaced(places.claims.read_text(encoding="utf-8"), render_claims(claiming, results, stale))
+        places.claims.write_text(page, encoding="utf-8")
     click.echo(f"{places.report.name}: {len(results)} experiments, {len(stale)} of them stale.")
     for name, reason in stale.items():
         click.echo(f"  {name}: {reason}", err=True)

@@ -1,0 +1,102 @@
+"""The claims of the papers, and whether kept results bear them out: the verdict is computed, not written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from .experiment import Result, Row
+from .results import number
+
+BEGIN, END = "<!-- claims: written by `python papers/run.py render` -->", "<!-- end of claims -->"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a kept result."""
+
+    experiment: str
+    setting: str
+    metric: str
+
+    def of(self, results: Mapping[str, Result]) -> Row:
+        """The row that holds it."""
+        result = results.get(self.experiment)
+        rows = () if result is None else result.rows
+        found = [row for row in rows if (row.setting, row.metric) == (self.setting, self.metric)]
+        if not found or found[0].ours is None:
+            raise LookupError(f"A claim rests on {self.experiment}, {self.setting!r}, {self.metric!r}; no such row.")
+        return found[0]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of a paper: that one figure is better than another, or that a figure is what it is.
+
+    ``lower``: smaller is better. Without ``against``, ours is compared with the published one: it holds if ours is as
+    good, within ``within`` of it. ``note`` says what differs, and what that means.
+    """
+
+    text: str
+    figure: Figure
+    against: Figure | None = None
+    lower: bool = False
+    within: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper with its claims."""
+
+    title: str
+    model: str
+    claims: tuple[Claim, ...]
+    pictures: tuple[tuple[str, str], ...] = ()
+
+
+def judge(claim: Claim, results: Mapping[str, Result]) -> tuple[bool, str, str]:
+    """Whether a claim holds here, the published figures, and ours."""
+    row = claim.figure.of(results)
+    assert row.ours is not None
+    sign = -1.0 if claim.lower else 1.0
+    if claim.against is None:
+        if row.published is None:
+            raise LookupError(f"A claim compares {claim.figure} with a published figure, and there is none.")
+        return sign * (row.ours - row.published) >= -claim.within, number(row.published), number(row.ours)
+    other = claim.against.of(results)
+    assert other.ours is not None
+    printed = [one.published for one in (row, other)]
+    published = "-" if None in printed else f"{number(printed[0])} against {number(printed[1])}"
+    return sign * (row.ours - other.ours) > 0, published, f"{number(row.ours)} against {number(other.ours)}"
+
+
+def render_claims(papers: Iterable[Paper], results: Iterable[Result], stale: Iterable[str] = ()) -> str:
+    """The page, as Markdown. ``stale``: experiments that should be run again; their figures are marked."""
+    known, old = {result.name: result for result in results}, set(stale)
+    lines = [BEGIN, ""]
+    for paper in papers:
+        lines += [f"### {paper.title}", "", f"{paper.model}", ""]
+        lines += ["| The paper says | Published | Here | Holds | |", "| --- | --- | --- | --- | --- |"]
+        for claim in paper.claims:
+            holds, published, ours = judge(claim, known)
+            behind = {one.experiment for one in (claim.figure, claim.against) if one is not None}
+            mark = " †" if behind & old else ""
+            lines.append(
+                f"| {claim.text} | {published} | {ours}{mark} | {'yes' if holds else '**no**'} | {claim.note} |"
+            )
+        for picture, words in paper.pictures:
+            lines += ["", f"![{words}]({picture})"]
+        lines.append("")
+    if old:
+        lines += ["† from code that has changed since, or that was not recorded: to be run again.", ""]
+    return "\n".join([*lines, END])
+
+
+def replaced(page: str, claims: str) -> str:
+    """A page with its part between the marks renewed."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"The page has no part between {BEGIN} and {END}.")
+    return before + claims + after
