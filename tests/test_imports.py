@@ -71,6 +71,8 @@ ALLOWED: dict[str, str] = {
     "formats": "errors lazy spans data text",
     "text.tagging": "errors arrays schema confidence settings parallel states potentials features inference fitted "
     "models text",
+    "spacy": "errors models text text.tagging",
+    "transformers": "errors states torch",
     "dask": "errors arrays parallel kernels data features problem files corpora models",
     "adapters": "errors arrays checking settings tasks models",
     "reports": "errors arrays spans metrics states fitted inspection pages models models.hmm",

@@ -28,10 +28,8 @@ class ChainParameters(nn.Module):  # type: ignore[misc]
         n = space.n_rows
         self.space, self.rank = space, rank
         plain = space.n_states == n and np.array_equal(space.row_of, np.arange(n))
-        sources = space.row_of[space.src] if rank is None else space.src
-        pair = sources.astype(np.int64) * n + space.row_of[space.dst]
         self._all_pairs = bool(plain and space.n_edges == n * n)
-        self.register_buffer("_pair", torch.from_numpy(pair), persistent=False)
+        self.register_buffer("_pair", self.pairs(), persistent=False)
         self.start_transitions = nn.Parameter(torch.empty(n))
         self.end_transitions = nn.Parameter(torch.empty(n))
         if rank is None:
@@ -49,6 +47,12 @@ class ChainParameters(nn.Module):  # type: ignore[misc]
             narrow = name in ("left", "right")
             bound = math.sqrt(6.0 / sum(parameter.shape)) if narrow else 0.1
             nn.init.uniform_(parameter, -bound, bound)
+
+    def pairs(self) -> Tensor:
+        """(E,) where the score of each edge stands in the matrix, row by row."""
+        space = self.space
+        sources = space.row_of[space.src] if self.rank is None else space.src
+        return torch.from_numpy(sources.astype(np.int64) * space.n_rows + space.row_of[space.dst])
 
     def transition_matrix(self) -> Tensor:
         """(R, R) scores of rows that follow each other, or (K, R) of states and rows with a rank; read [from, to]."""
