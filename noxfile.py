@@ -74,6 +74,13 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def site(session: nox.Session) -> None:
+    """The documentation as a site, into build/site; a warning is an error."""
+    session.install("-c", ".ci/constraints.txt", "-e", ".[docs,dask,audio,torch]")
+    session.run("sphinx-build", "-W", "--keep-going", *session.posargs, "docs", "build/site")
+
+
+@nox.session(default=False)
 def benchmarks(session: nox.Session) -> None:
     """Do the benchmarks run? A small sample; the figures mean nothing."""
     session.install("-e", ".[test]")

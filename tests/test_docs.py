@@ -7,9 +7,7 @@ import dataclasses
 import json
 import os
 import re
-import shlex
 import subprocess
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,70 +20,11 @@ import chainfield.trainers
 from chainfield.commands.main import COMMANDS
 from chainfield.errors import ConfigError
 from chainfield.features.transform import TRANSFORM_NAMES
-from test_commands import corpus_text, run
+from support.pages import DOCS, PAGES, ROOT, blocks, commands, difference, execute, page_name, prepare, shell
+from test_commands import corpus_text
 
-ROOT = Path(__file__).parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
-DOCS = ROOT / "docs"
 # Packages that pages may import and installations may lack.
 EXTRAS = ("torch", "matplotlib", "pandas", "polars", "pyarrow", "duckdb", "spacy", "transformers")
-
-
-def page_name(page: Path) -> str:
-    return page.relative_to(ROOT).as_posix()
-
-
-@dataclasses.dataclass(frozen=True)
-class Block:
-    language: str
-    text: str
-    line: int
-
-
-def blocks(page: Path) -> list[Block]:
-    found = []
-    text = page.read_text(encoding="utf-8")
-    for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
-        found.append(Block(match[1], match[2], text[: match.start(2)].count("\n") + 1))
-    return found
-
-
-def execute(page: Path, block: Block, namespace: dict[str, object]) -> None:
-    # Blank lines in front keep the line numbers of the page in tracebacks.
-    code = compile("\n" * (block.line - 1) + block.text, str(page), "exec", dont_inherit=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        exec(code, namespace)
-
-
-def commands(block: Block) -> list[str]:
-    joined = block.text.replace("\\\n", " ")
-    return [line.removeprefix("$ ") for line in joined.splitlines() if line.startswith("$ ")]
-
-
-def shell(command: str, page: Path) -> str:
-    """A pipeline of `chainfield` (in this process: it is quick) and of small standard tools; what it shows."""
-    command, _, target = command.partition(" > ")
-    data, said = b"", ""
-    for part in command.split(" | "):
-        words = shlex.split(part)
-        if words[0] == "chainfield":
-            result = run(*words[1:], stdin=data)
-            assert result.code == 0, f"{page_name(page)}: {part!r} failed: {result.stderr}"
-            data, said = result.stdout.encode(), said + result.stderr
-        else:
-            data = subprocess.run(words, input=data, stdout=subprocess.PIPE, check=True).stdout
-    if target:
-        Path(target.strip()).write_bytes(data)
-        data = b""
-    return said + data.decode()
-
-
-def prepare(folder: Path) -> None:
-    """Files that a page may take for granted: a little corpus in three parts."""
-    (folder / "train.txt").write_text(corpus_text("train", 0, 120), encoding="utf-8")
-    (folder / "dev.txt").write_text(corpus_text("test", 0, 50), encoding="utf-8")
-    (folder / "test.txt").write_text(corpus_text("test", 50, 100), encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -107,13 +46,15 @@ def test_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.chdir(tmp_path)
     prepare(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
+    wrong = []
     for block in blocks(page):
         if block.language == "python":
-            with contextlib.redirect_stdout(None), skipped_without_extra():
-                execute(page, block, namespace)
+            with skipped_without_extra():
+                wrong += [(block.line, difference(block.below or "", execute(page, block, namespace)))]
         elif block.language == "console":
-            for command in commands(block):
-                shell(command, page)
+            wrong += [(block.line, difference(shown, shell(command, page))) for command, shown in commands(block)]
+    told = [f"{page_name(page)}, block at line {line}: {found}" for line, found in wrong if found is not None]
+    assert not told, "\n".join([*told, "If that is right, write it with: python tests/support/outputs.py PAGE"])
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

@@ -55,10 +55,12 @@ ALLOWED: dict[str, str] = {
     "pages": "",
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
     "plots",
+    "watching": "errors",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
     "corpora": "errors arrays checking parallel data states potentials features tasks problem files",
     "models": "errors lazy arrays checking frames settings memory parallel spans kernels kernels.train data metrics "
-    "states potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora",
+    "states potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora "
+    "watching",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
@@ -88,7 +90,7 @@ ALLOWED: dict[str, str] = {
     "compat.torchcrf": "torch compat",
     "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection "
     "files corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite "
-    "reports serving",
+    "reports serving watching",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

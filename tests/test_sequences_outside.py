@@ -129,8 +129,13 @@ def test_files_of_a_folder_are_named(folder, tmp_path):
 def test_plots(tmp_path):
     pytest.importorskip("matplotlib")
     alignment = Alignment("up", np.array([0, 0, 1, 2]), np.array([1, 0, 0, 1]))
-    figure = plot_alignment(np.arange(8.0).reshape(4, 2), alignment, tmp_path / "a.png")
-    assert [t.get_text() for t in figure.axes[0].texts] == ["state 0", "state 1", "state 2"]
+    figure = plot_alignment(np.arange(8.0).reshape(4, 2), alignment, tmp_path / "a.png", columns=["x", "y"])
+    states, components, image = figure.axes[:3]
+    assert [t.get_text() for t in states.texts] == ["state 0", "1", "2"]  # by number where there is little room
+    assert [t.get_text() for t in components.texts] == ["1", "component 0", "1"]
+    assert [t.get_text() for t in image.get_yticklabels()] == ["x", "y"]
+    assert (image.get_xlabel(), image.get_ylabel()) == ("position", "column")
+    assert states.get_title(loc="left") == "up"
     assert (tmp_path / "a.png").stat().st_size > 0
     history = [
         {"iteration": 1, "objective": 2.0, "dev_score": 0.5},
@@ -144,6 +149,8 @@ def test_plots(tmp_path):
         plot_history({})
     with pytest.raises(DataError, match="alignment has 4 positions"):
         plot_alignment(np.zeros((3, 2)), alignment)
+    with pytest.raises(DataError, match="columns has 1 names, but the sequence has 2 columns"):
+        plot_alignment(np.zeros((4, 2)), alignment, columns=["x"])
 
 
 # ---- speech ------------------------------------------------------------------------------------------------------

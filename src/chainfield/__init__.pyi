@@ -29,6 +29,7 @@ from . import tasks as tasks
 from . import text as text
 from . import torch as torch
 from . import trainers as trainers
+from . import watching as watching
 from .data.corpus import load_corpus as load_corpus
 from .data.corpus import stream_corpus as stream_corpus
 from .data.sentences import read_columns as read_columns

@@ -8,8 +8,6 @@ between machines.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
 import sys
@@ -19,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
-from test_docs import Block, commands, execute, prepare, shell  # noqa: E402
+from support.pages import Block, commands, execute, prepare, shell  # noqa: E402
 
 MOST_LINES, HEAD, TAIL, WIDTH = 12, 8, 3, 118
 # A block of Python with the text block below it, if there is one, or a console block.
@@ -42,12 +40,10 @@ def renewed(page: Path) -> str:
     def part(found: re.Match[str]) -> str:
         block = Block(found[1], found[2], text[: found.start(2)].count("\n") + 1)
         if block.language == "console":
-            shown = (f"$ {command}\n{shortened(shell(command, page))}" for command in commands(block))
+            shown = (f"$ {command}\n{shortened(shell(command, page))}" for command, _ in commands(block))
             return f"```console\n{''.join(shown)}```"
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
-            execute(page, block, namespace)
-        below = f"\n\n```text\n{shortened(out.getvalue())}```" if out.getvalue().strip() else ""
+        printed = execute(page, block, namespace)
+        below = f"\n\n```text\n{shortened(printed)}```" if printed.strip() else ""
         return f"```python\n{block.text}```{below}"
 
     return PART.sub(part, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,7 @@ def _flags(kind: Any) -> set[str]:
 @click.option("--memory", type=float, help="Gigabytes of an encoded corpus to keep in memory.  [default: 1]")
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint of an interrupted training.")
 @click.option("--log", type=click.File("w", lazy=False), help="Write one JSON line per iteration to this file.")
+@click.option("--tensorboard", type=click.Path(), metavar="DIR", help="Write curves for TensorBoard into this folder.")
 @click.option("--quiet", is_flag=True, help="Show nothing but errors.")
 def train(data: str, output: Path, model: str, dev: str | None, add: str | None, **options: Any) -> None:
     """Train a model on DATA and write it to OUTPUT (usually *.cf).
@@ -209,11 +211,13 @@ def column_number(text: str) -> int:
 def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: dict[str, Any]) -> None:
     """Train, with progress; save what came out, even if Ctrl-C ended it."""
     from chainfield.kernels.clock import working_time
+    from chainfield.watching import each_of
 
     from .progress import Reporter, summary
 
     started, interrupted = working_time(), False
-    with Reporter(quiet=options["quiet"], log=options["log"]) as watch:
+    with Reporter(quiet=options["quiet"], log=options["log"]) as shown, _curves(options["tensorboard"]) as curves:
+        watch = shown if curves is None else each_of(shown, curves)
         try:
             estimator.fit(
                 found.X, found.y, **found.development, callback=watch, checkpoint=checkpoint, resume=options["resume"]
@@ -236,6 +240,13 @@ def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: di
         summary(inner, output, working_time() - started, interrupted, checkpoint, further)
     if interrupted:
         raise SystemExit(130)
+
+
+def _curves(folder: str | None) -> AbstractContextManager[Any]:
+    """What writes curves for TensorBoard, if they are wanted."""
+    from chainfield.watching import TensorBoard
+
+    return nullcontext() if folder is None else TensorBoard(folder)
 
 
 def _iterations_of(output: Path, mark: str | None) -> int:
@@ -269,7 +280,12 @@ def _check_options(
     """Refuse options of the command that mean nothing for a model."""
     from chainfield.models import ChainEstimator, EmpiricalCRF
 
-    iterated = {"--dev": dev, "--resume": options["resume"], "--log": options["log"]}
+    iterated = {
+        "--dev": dev,
+        "--resume": options["resume"],
+        "--log": options["log"],
+        "--tensorboard": options["tensorboard"],
+    }
     meant = {} if issubclass(kind, ChainEstimator) else iterated
     meant |= {} if issubclass(kind, EmpiricalCRF) else {"--add": add}
     for option, value in meant.items():

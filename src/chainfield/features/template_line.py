@@ -57,7 +57,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class Template:
-    """One line: its kind (u: on labels, b: on label pairs, *: on both), its pieces, and where it was read."""
+    """One line: its kind (u: on labels, b: on label pairs, ``*``: on both), its pieces, and where it was read."""
 
     kind: Kind
     pieces: tuple[str | Slot, ...]

@@ -52,7 +52,7 @@ def mcnemar(
 
     With ``exact`` (by default when there are fewer than 25 such units) it is the binomial test of n01 against
     n01 + n10 at 1/2, and the statistic is min(n01, n10). Otherwise the statistic is
-    (|n01 - n10| - 1)^2 / (n01 + n10), chi-squared with one degree of freedom (McNemar 1947, with the
+    ``(|n01 - n10| - 1)^2 / (n01 + n10)``, chi-squared with one degree of freedom (McNemar 1947, with the
     correction of Edwards 1948). The test takes units as independent; tokens of one sequence are not quite,
     so prefer ``unit="sequence"`` or ``paired_bootstrap`` where a result is close.
     """

@@ -10,6 +10,8 @@ from .estimator import ChainClassifier as ChainClassifier
 from .estimator import ChainEstimator as ChainEstimator
 from .estimator import ChainTagger as ChainTagger
 from .families import MODELS as MODELS
+from .folds import doubtful_labels as doubtful_labels
+from .folds import learning_curve as learning_curve
 from .hidden_units.hidden_unit_crf import HiddenUnitCRF as HiddenUnitCRF
 from .hmm.aligning import Alignment as Alignment
 from .hmm.hidden_crf import HiddenCRF as HiddenCRF

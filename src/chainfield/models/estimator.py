@@ -114,6 +114,7 @@ class ChainEstimator(
         or strings (columns of text), a two-dimensional array, or a SciPy sparse matrix. With ``lengths``, X and y hold
         all positions end to end. In place of both, X may be a corpus in pieces (docs/cluster.md).
         ``X_dev``, ``y_dev``: development data; the parameters with the best score on them are kept.
+        ``callback``: called with each iteration's ``Progress``; chainfield.watching has some.
         ``checkpoint``: a file that is written again and again, from which ``resume=True`` continues. With several
         random starts (``n_init``), it is written once the best of them is known.
         ``start_from``: a fitted model of any kind whose weights training starts from, wherever they mean the same: a

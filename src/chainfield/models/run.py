@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
 from chainfield.files.replacing import check_writable
 from chainfield.problem import Problem
 from chainfield.trainers import Progress, Session, Trainer, begin, run
+from chainfield.watching import NotebookBar, in_notebook
 
 from .development import Development, dev_scorer
 
@@ -101,7 +103,11 @@ class Training:
     def _watch(self) -> Callable[[Progress], None] | None:
         if self.options.callback is not None:
             return self.options.callback
-        return print_progress if self.model.verbose else None
+        return self._shown if self.model.verbose else None
+
+    @cached_property
+    def _shown(self) -> Callable[[Progress], None]:
+        return NotebookBar() if in_notebook() else print_progress
 
     def _checkpoint(self, theta: Float) -> tuple[Session | None, Callable[[Session, bool], None] | None]:
         """The session of a checkpoint, if one is to be resumed, and what writes new checkpoints."""

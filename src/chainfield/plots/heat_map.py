@@ -1,4 +1,4 @@
-"""A picture of an association: red where two events attract each other, blue where they repel each other."""
+"""A picture of an association: blue where two events attract each other, orange where they repel each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from chainfield.errors import ConfigError
 
-from .figure import new_figure
+from .figure import MUTED, colour_bar, diverging, finish, new_figure, styled
 
 if TYPE_CHECKING:
     from chainfield.statistics.association import Association
@@ -29,9 +29,10 @@ def heat_map(
 ) -> Any:
     """Draw the pointwise mutual information (in bits) of the ``n`` most frequent events of each kind.
 
-    Colours end at ± ``limit`` bits. A cross marks pairs that never occurred; their colour tells what that means, as if
-    they had occurred half a time: the more often chance would bring them together, the bluer. Returns matplotlib's
-    figure; with ``path`` it is saved as well (png, svg, pdf …). Needs matplotlib: pip install 'chainfield[plot]'.
+    Colours end at ± ``limit`` bits: blue where two events attract each other, orange where they repel each other. A
+    cross marks pairs that never occurred; their colour tells what that means, as if they had occurred half a time: the
+    more often chance would bring them together, the darker the orange. Returns matplotlib's figure; with ``path`` it is
+    saved as well (png, svg, pdf …). Needs matplotlib: pip install 'chainfield[plot]'.
     """
     if not 1 <= n <= MOST:
         raise ConfigError(f"n is {n}; from 1 to {MOST} events can be shown.")
@@ -42,22 +43,26 @@ def heat_map(
         for counts in (association.first_counts, association.second_counts)
     )
     bits, counts = _tables(association, rows, columns)
-    figure = new_figure(2.5 + 0.32 * len(columns), 1.8 + 0.32 * len(rows))
-    axes = figure.add_subplot()
-    image = axes.imshow(np.clip(bits, -limit, limit), cmap="RdBu_r", vmin=-limit, vmax=limit)
+    figure = new_figure(2.8 + 0.32 * len(columns), 2.0 + 0.32 * len(rows))
+    axes = styled(figure.add_subplot(), x=names[1], y=names[0], title=title, frame=True)
+    image = axes.imshow(np.clip(bits, -limit, limit), cmap=diverging(), vmin=-limit, vmax=limit)
     never = np.argwhere(counts == 0)
     axes.plot(never[:, 1], never[:, 0], "x", color="0.35", markersize=5, linestyle="none")
     axes.set_xticks(range(len(columns)), [str(association.seconds[i]) for i in columns], rotation=90)
     axes.set_yticks(range(len(rows)), [str(association.firsts[i]) for i in rows])
-    axes.set_xlabel(names[1])
-    axes.set_ylabel(names[0])
-    if title:
-        axes.set_title(title)
-    bar = figure.colorbar(image, ax=axes, shrink=0.8)
-    bar.set_label("repel ← bits → attract")
-    if path is not None:
-        figure.savefig(os.fspath(path), dpi=150)
-    return figure
+    colour_bar(figure, image, axes, "repel ← bits → attract")
+    figure.text(0.01, -0.01, _caption(association, rows, columns, len(never)), color=MUTED, fontsize=9, va="top")
+    return finish(figure, path)
+
+
+def _caption(association: Association, rows: Any, columns: Any, n_never: int) -> str:
+    """What a reader of the picture alone must know."""
+    cut = [
+        f"the {len(shown)} most frequent of {len(all_)} {which}"
+        for which, shown, all_ in (("rows", rows, association.firsts), ("columns", columns, association.seconds))
+        if len(shown) < len(all_)
+    ]
+    return "; ".join([*cut, *(["× never occurred"] if n_never else [])])
 
 
 def _tables(association: Association, rows: Any, columns: Any) -> tuple[Any, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from colorsys import hls_to_rgb
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError
 
-from .figure import new_figure
+from .figure import COLOURS, EDGE, IMPOSSIBLE, colour_bar, diverging, finish, new_figure, styled
 
 if TYPE_CHECKING:
     from chainfield.inspection.states import HiddenStates, StatePath
@@ -25,7 +24,7 @@ _STYLE = """<style>
 body { font: 15px/1.5 sans-serif; margin: 2em; color: #222 }
 table { border-collapse: collapse } td, th { padding: .15em .8em; text-align: left; vertical-align: top }
 td.n { text-align: right; color: #666 } h2 { margin-top: 1.5em }
-.map { image-rendering: pixelated; border: 1px solid #999 }
+.map { max-width: 100%; height: auto }
 .path span { display: inline-block; margin: .2em; padding: .2em .5em; border-radius: .3em; text-align: center }
 .path small { display: block; color: #444 }
 </style>"""
@@ -42,14 +41,12 @@ def save_states(
         _write(path, "Hidden states", _page(states, order))
         return
     matrix = states.scores[np.ix_(order, order)]
-    figure, axes = _figure(7.0, 6.2)
+    figure, axes = _figure(7.2, 6.2)
+    styled(axes, x="to", y="from", title="Transitions between states", frame=True)
     limit = _limit(matrix)
-    axes.set_facecolor("0.85")
     masked: Any = np.ma  # some versions of NumPy have no types there
     shown = masked.masked_invalid(matrix)
-    image = axes.imshow(shown, cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
-    axes.set_ylabel("from")
-    axes.set_xlabel("to")
+    image = axes.imshow(shown, cmap=diverging(), vmin=-limit, vmax=limit, interpolation="nearest")
     names = [str(states.states[i].name) for i in order.tolist()]
     if len(names) <= MOST_NAMES:
         size = max(3.0, min(9.0, 320 / len(names)))
@@ -57,8 +54,8 @@ def save_states(
         axes.set_yticks(range(len(names)), names, fontsize=size)
     else:
         _mark_labels(axes, [str(states.states[i].label) for i in order.tolist()])
-    figure.colorbar(image, ax=axes, shrink=0.8).set_label("transition score")
-    figure.savefig(os.fspath(path), dpi=150)
+    colour_bar(figure, image, axes, "unlikely ← score → likely (grey: impossible)")
+    finish(figure, path)
 
 
 def save_path(path: StatePath, target: str | os.PathLike[str]) -> None:
@@ -67,15 +64,17 @@ def save_path(path: StatePath, target: str | os.PathLike[str]) -> None:
         _write(target, "States along a sequence", _boxes(path))
         return
     n = len(path.positions)
-    figure, axes = _figure(max(3.0, 0.9 * n), 1.8)
+    figure, axes = _figure(max(4.0, 0.75 * n + 0.8), 2.6)
+    styled(axes, y="probability of the state")
+    axes.grid(axis="y", color=EDGE, linewidth=0.6, alpha=0.6)
+    axes.set_axisbelow(True)
     colours = _colours([at.label for at in path.positions])
     for t, at in enumerate(path.positions):
         axes.bar(t, at.probability, color=colours[at.label], width=0.85)
-        axes.text(t, 0.04, str(at.state), rotation=90, ha="center", va="bottom", fontsize=8)
-    axes.set_xticks(range(n), [at.token for at in path.positions], rotation=45, ha="right", fontsize=9)
+        axes.text(t, 0.04, str(at.state), rotation=90, ha="center", va="bottom", fontsize=9)
+    axes.set_xticks(range(n), [at.token for at in path.positions], rotation=45, ha="right", fontsize=10)
     axes.set_ylim(0, 1)
-    axes.set_ylabel("P(state)")
-    figure.savefig(os.fspath(target), dpi=150)
+    finish(figure, target)
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
@@ -109,9 +108,14 @@ def _mark_labels(axes: Any, labels: list[str]) -> None:
 
 
 def _colours(labels: list[Any]) -> dict[Any, str]:
-    distinct = list(dict.fromkeys(labels))
-    parts = {label: hls_to_rgb(i / len(distinct), 0.8, 0.6) for i, label in enumerate(distinct)}
-    return {label: "#" + "".join(f"{round(255 * part):02x}" for part in rgb) for label, rgb in parts.items()}
+    """Light tints, so that dark text can stand on them; the ninth label has the hue of the first again."""
+    return {label: _mixed(COLOURS[i % len(COLOURS)], 0.35) for i, label in enumerate(dict.fromkeys(labels))}
+
+
+def _mixed(colour: str, share: float) -> str:
+    """A colour on paper."""
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(255 + share * (part - 255)):02x}" for part in parts)
 
 
 def _write(path: str | os.PathLike[str], title: str, body: str) -> None:
@@ -131,7 +135,9 @@ def _boxes(path: StatePath) -> str:
 
 def _page(states: HiddenStates, order: Int) -> str:
     parts = [f"<h1>Hidden states</h1><p>{len(states.used())} of {len(states.states)} states fire.</p>"]
-    parts.append("<h2>Transitions</h2><p>From (rows) to (columns); red: likely, blue: unlikely, grey: impossible.</p>")
+    parts.append(
+        "<h2>Transitions</h2><p>From (rows) to (columns); blue: likely, orange: unlikely, grey: impossible.</p>"
+    )
     parts.append(_map(states, order))
     for label in dict.fromkeys(state.label for state in states.states):
         rows = [
@@ -147,10 +153,10 @@ def _page(states: HiddenStates, order: Int) -> str:
 
 
 def _map(states: HiddenStates, order: Int) -> str:
-    """The matrix as an inline SVG: a rectangle a pair of states."""
+    """The matrix as an inline SVG: one rectangle for each pair of states, with names where there is room."""
     matrix = states.scores[np.ix_(order, order)]
     n, limit = len(order), _limit(matrix)
-    size = max(1, min(16, 640 // n))
+    size = max(1, min(18, 800 // n))
     cells = []
     for i in range(n):
         for j in range(n):
@@ -160,12 +166,24 @@ def _map(states: HiddenStates, order: Int) -> str:
                 f"<rect x='{j * size}' y='{i * size}' width='{size}' height='{size}' "
                 f"fill='{_shade(matrix[i, j] / limit)}'>{title}</rect>"
             )
-    side = n * size
-    return f"<svg class='map' width='{side}' height='{side}' shape-rendering='crispEdges'>{''.join(cells)}</svg>"
+    side, edge = n * size, 0
+    if n <= MOST_NAMES:
+        size_of_text = min(size, 12)
+        named = [escape(str(states.states[k].name)) for k in order.tolist()]
+        edge = round(0.62 * size_of_text * max(map(len, named))) + 10
+        for i, name in enumerate(named):
+            at = (i + 0.5) * size + 0.35 * size_of_text
+            cells.append(f"<text x='-6' y='{at:.1f}' text-anchor='end' font-size='{size_of_text}'>{name}</text>")
+            turned = f"transform='translate({at:.1f} -6) rotate(-90)'"
+            cells.append(f"<text {turned} font-size='{size_of_text}'>{name}</text>")
+    whole = side + edge
+    return (
+        f"<svg class='map' width='{whole}' height='{whole}' viewBox='{-edge} {-edge} {whole} {whole}' "
+        f"shape-rendering='crispEdges' role='img' aria-label='Transitions between states'>{''.join(cells)}</svg>"
+    )
 
 
 def _shade(value: float) -> str:
     if not np.isfinite(value):
-        return "#d9d9d9"
-    fade = round(255 * (1.0 - min(abs(value), 1.0)))
-    return f"#ff{fade:02x}{fade:02x}" if value > 0 else f"#{fade:02x}{fade:02x}ff"
+        return IMPOSSIBLE
+    return _mixed("#0b3c73" if value > 0 else "#7a3b00", min(abs(value), 1.0))

@@ -133,7 +133,7 @@ def judge(problem: Trainable, state: LBFGSState, objective: float, norm: float, 
     elif problem.convex and problem.l2 > 0 and norm**2 / (4 * problem.l2) <= tol * scale:
         state.done, state.reason = True, f"the objective is proved to be within {tol:g} of its optimum"
     elif Outlook().update(state.history, objective, tol, slow=0 if problem.l2 else state.iteration - state.since):
-        state.done, state.reason = True, f"going by the last iterations, it is within {tol:g} of its optimum"
+        state.done, state.reason = True, f"converged (within {100 * tol:g} % of the optimum)"
 
 
 @dataclass(frozen=True)

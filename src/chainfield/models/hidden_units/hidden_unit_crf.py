@@ -246,7 +246,7 @@ class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("al
         return own["input"], own["output"].T
 
     def receptive_fields(self, shape: tuple[int, ...]) -> Float:
-        """(units, *shape) the input weights of every unit as pictures, for positions that are images."""
+        """``(units, *shape)``: the input weights of every unit as pictures, for positions that are images."""
         weight, _ = self.unit_weights_
         if int(np.prod(shape)) != len(weight):
             raise ConfigError(f"shape is {shape}, but positions have {len(weight)} numbers.")
