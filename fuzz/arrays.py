@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import io
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from choices import NUMBERS, Choices
 from scipy import sparse
+from scratch import folder
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -79,7 +79,7 @@ def matrices(data: bytes) -> None:
     matrix: Any = sparse.csr_matrix(
         np.array([[choices.below(3) for _ in range(f)] for _ in range(n)], float).reshape(n, f)
     )
-    matrix = matrix.asformat(choices.among(("csr", "csr", "csc", "coo", "bsr", "lil", "dok")))
+    matrix = matrix.asformat(choices.among(("csr", "csr", "csc", "coo", "bsr", "lil", "dok", "dia")))
     if choices.chance(4):
         matrix = sparse.csr_array(matrix) if choices.chance(2) else sparse.coo_array(matrix)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -100,22 +100,27 @@ def matrices(data: bytes) -> None:
 
 
 def _damage(matrix: Any, choices: Choices) -> None:
-    name = choices.among(("indices", "indptr", "data", "row", "col"))
+    name = choices.among(("indices", "indptr", "data", "row", "col", "rows", "offsets"))
     part = getattr(matrix, name, None)
     if not isinstance(part, np.ndarray) or part.ndim != 1:
         return
     what, part = choices.below(6), part.copy()
-    if what == 0 and len(part):
+    number = part.dtype != object  # values of a matrix by lists are lists
+    if not number and what in (0, 5) and len(part):
+        at = choices.below(len(part))
+        own = part[at] if isinstance(part[at], list) else []
+        part[at] = choices.among((own[1:], [*own, choices.number()], [choices.real()], None, (1, 2), ["x"]))
+    elif what == 0 and len(part):
         part[choices.below(len(part))] = np.array(choices.number()).astype(part.dtype, casting="unsafe")
     elif what == 1:
         part = part[: choices.below(len(part) + 1)]
     elif what == 2:
         part = np.append(part, part[:1])
-    elif what == 3:
+    elif what == 3 and number:
         part = part.astype(choices.among(("f8", "i8", "i4", "u1", "c16", "O")))
     elif what == 4:
         part = part[::-1].copy()
-    elif name == "data" and len(part):
+    elif name == "data" and len(part) and number:
         part = part.astype(float)
         part[choices.below(len(part))] = choices.real()
     try:
@@ -162,7 +167,7 @@ def archive(data: bytes) -> None:
             whole[choices.below(1 << 16) % len(whole)] = choices.byte()
     else:
         whole = bytearray(choices.rest())
-    path = Path(_folder()) / "a.npz"
+    path = Path(folder()) / "a.npz"
     path.write_bytes(bytes(whole))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -180,13 +185,6 @@ def _archive(packed: bool) -> bytes:
     return file.getvalue()
 
 
-@functools.cache
-def _folder() -> str:
-    _kept.append(tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
-    return _kept[-1].name
-
-
-_kept: list[Any] = []
 SPACES: tuple[StateSpace, ...] = (one_per_label(2), partitioned([2, 1]), second_order(one_per_label(2)))
 
 

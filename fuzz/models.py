@@ -3,8 +3,6 @@
 A mutated file is loaded; if it loads, it must predict, explain itself, show its weights, and survive being saved. An
 error of the library is a good answer; anything else is a finding. ``TARGETS`` are the entry points: functions of bytes,
 as atheris and OSS-Fuzz call them. The bytes decide all that is chosen, so that an input can be repeated.
-
-Alone: ``python fuzz/models.py [target] [inputs] [first]``.
 """
 
 from __future__ import annotations
@@ -14,22 +12,17 @@ import copy
 import functools
 import io
 import json
-import os
 import random
-import resource
-import signal
-import sys
-import tempfile
-import time
-import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import choices
 import numpy as np
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
+from scratch import folder
 
 import chainfield
 from chainfield.errors import ChainfieldError
@@ -37,30 +30,10 @@ from chainfield.files.container import DIGEST, KEY, OLD_DIGEST
 from chainfield.files.digest import digest
 
 ROOT = Path(__file__).parent.parent
-SECONDS, BYTES = 5, 1 << 30  # what an input may take; memory beside what the process has before
 Tree = dict[str, Any]
 File = tuple[Tree, dict[str, np.ndarray]]
 
-NUMBERS = (
-    0,
-    1,
-    -1,
-    2,
-    3,
-    7,
-    127,
-    255,
-    32_768,
-    65_536,
-    2**31 - 1,
-    2**31,
-    2**32,
-    10**9,
-    2 * 10**9,
-    2**63,
-    -(2**63),
-    10**30,
-)
+NUMBERS = (*choices.NUMBERS, 65_536, 10**9, 2 * 10**9, -(2**63), 10**30)
 STRANGE: tuple[Any, ...] = (
     None, True, False, "", "x", "sum", "dense", "sparse", "lstm", [], {}, [1], {"a": 1}, 0.5, -0.5, 1e308, float("inf"),
     float("nan"), "\ud800", "ä" * 40, [[[]]], {"tuple": [1]}, {"bytes": "?"}, {"set": [[1]]}, {"dict": 5}, 10**400,
@@ -78,9 +51,8 @@ def seeds() -> list[bytes]:
         data = path.read_bytes()
         if len(data) < 100_000 and not (b'"Neural' in data and not _has_torch()):
             found.append(data)
-            with tempfile.TemporaryDirectory() as folder:
-                chainfield.load(path, n_jobs=1).save(Path(folder) / "m.cf")
-                found.append((Path(folder) / "m.cf").read_bytes())
+            chainfield.load(path, n_jobs=1).save(Path(folder()) / "m.cf")
+            found.append((Path(folder()) / "m.cf").read_bytes())
     return found
 
 
@@ -278,7 +250,7 @@ def ask(model: Any) -> None:
 def model_file(data: bytes) -> None:
     """A mutated model: loaded, asked, shown, saved and loaded again."""
     choose = random.Random(data)
-    path = Path(_folder()) / "m.cf"
+    path = Path(folder()) / "m.cf"
     path.write_bytes(mutated(choose.choice(seeds()), choose))
     try:
         model = chainfield.load(path, n_jobs=1)
@@ -302,7 +274,7 @@ def _show(path: Path) -> None:
 
 def model_bytes(data: bytes) -> None:
     """Any bytes as a model file."""
-    path = Path(_folder()) / "m.cf"
+    path = Path(folder()) / "m.cf"
     path.write_bytes(data)
     with contextlib.suppress(ChainfieldError):
         chainfield.load(path, n_jobs=1)
@@ -319,7 +291,7 @@ def _interrupted(trainer: str) -> Any:
 @functools.cache
 def checkpoints() -> dict[str, bytes]:
     """A checkpoint of each trainer, after its second iteration."""
-    found, path = {}, Path(_folder()) / "c"
+    found, path = {}, Path(folder()) / "c"
 
     def stop(progress: Any) -> None:
         if progress.iteration == 2:
@@ -344,7 +316,7 @@ def checkpoint_file(data: bytes) -> None:
             return
     if isinstance(description.get("config"), dict):
         description["config"]["mark"] = mark
-    path = Path(_folder()) / "c"
+    path = Path(folder()) / "c"
     try:
         path.write_bytes(signed(description, tensors))
     except (ValueError, UnicodeError, OverflowError):
@@ -354,60 +326,8 @@ def checkpoint_file(data: bytes) -> None:
         _interrupted(trainer).fit(CHECKPOINT_X, CHECKPOINT_Y, checkpoint=path, resume=True)
 
 
-@functools.cache
-def _folder() -> str:
-    where = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    folder = tempfile.TemporaryDirectory(dir=where)
-    _kept.append(folder)
-    return folder.name
-
-
-_kept: list[Any] = []
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "model_file": model_file,
     "model_bytes": model_bytes,
     "checkpoint_file": checkpoint_file,
 }
-
-
-# ---- alone -------------------------------------------------------------------------------------------------------
-
-
-def main(target: str = "model_file", inputs: str = "1000", first: str = "0") -> None:
-    """Try numbered inputs; findings are printed once for each place where they arise."""
-    model = TARGETS[target]
-    seeds()
-    checkpoints()
-    model(b"warm")
-    with open("/proc/self/statm", encoding="ascii") as file:
-        there = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (there + BYTES, resource.RLIM_INFINITY))
-    signal.signal(signal.SIGPROF, _late)
-    found: dict[str, int] = {}
-    started = time.monotonic()
-    for number in range(int(first), int(first) + int(inputs)):
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        try:
-            model(str(number).encode())
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            place = traceback.extract_tb(error.__traceback__)[-1]
-            key = f"{type(error).__name__} at {Path(place.filename).name}:{place.lineno}"
-            found[key] = found.get(key, 0) + 1
-            if found[key] == 1:
-                print(f"--- input {number}: {key}: {str(error)[:200]}")
-                traceback.print_exception(error, limit=-6, file=sys.stdout)
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-    took = time.monotonic() - started
-    print(f"{inputs} inputs, {sum(found.values())} findings at {len(found)} places, {took:.0f} s")
-    print("\n".join(f"{n:6} {key}" for key, n in sorted(found.items(), key=lambda pair: -pair[1])))
-
-
-def _late(*_: Any) -> None:
-    raise TimeoutError(f"more than {SECONDS} s")
-
-
-if __name__ == "__main__":
-    main(*sys.argv[1:])

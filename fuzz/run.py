@@ -32,14 +32,17 @@ sys.path.insert(0, str(HERE))
 Target = Callable[[bytes], None]
 SECONDS, BYTES = 5.0, 1 << 30
 SILENCE = 300.0  # seconds without an answer, after which a process hangs in compiled code
-LONGEST = 4096  # bytes of an input
+LONGEST = 8192  # bytes of an input
 TOKENS = (b"\n", b"\n\n", b" ", b"\t", b"#", b"%x[0,0]", b"U0:", b"%", b"[", b",", b"\\", b"\0", b"\xff", b"\xc3",
-          b"\r\n", b"9" * 12, b"-DOCSTART-", b"*", b"?", b"$", b"^", b"\"", b"@", b"-1")  # fmt: skip
+          b"\r\n", b"9" * 12, b"-DOCSTART-", b"*", b"?", b"$", b"^", b"\"", b"@", b"-1", b"9" * 4400, b"{", b"}", b"]",
+          b":", b"null", b"true", b"-", b"1e999", b"NaN", b"[" * 400, b"\\ud800", b"\xf0\x9f\x98\x80")  # fmt: skip
 
 
 def modules() -> list[Any]:
     """Everything in this folder that has targets."""
-    names = sorted(path.stem for path in HERE.glob("*.py") if path.stem not in ("run", "choices", "guided"))
+    names = sorted(
+        path.stem for path in HERE.glob("*.py") if path.stem not in ("run", "choices", "scratch", "guided", "campaign")
+    )
     return [module for module in map(importlib.import_module, names) if hasattr(module, "TARGETS")]
 
 
@@ -48,12 +51,15 @@ def targets() -> dict[str, Target]:
     return {name: target for module in modules() for name, target in module.TARGETS.items()}
 
 
-def seeds(name: str) -> list[bytes]:
+def home(name: str) -> Any:
+    """The module of a target."""
+    return next(module for module in modules() if name in module.TARGETS)
+
+
+def seeds(name: str, module: Any = None) -> list[bytes]:
     """Inputs to begin with: those of the module, and earlier findings."""
     found = [b"", bytes(8), bytes(range(256))]
-    for module in modules():
-        if name in module.TARGETS:
-            found += getattr(module, "SEEDS", {}).get(name, list)()
+    found += getattr(module or home(name), "SEEDS", {}).get(name, list)()
     folder = HERE / "corpus" / name
     return found + [path.read_bytes() for path in sorted(folder.glob("*"))]
 
@@ -83,34 +89,35 @@ def mutated(pool: list[bytes], rng: random.Random) -> bytes:
 # ---- in a process of its own -------------------------------------------------------------------------------------
 
 
-def work(name: str, n_inputs: int, seed: int, shared: Path, coverage: bool) -> None:
+def work(module: str, name: str, n_inputs: int, seed: int, shared: Path, coverage: bool) -> None:
     """Try inputs; the file ``shared`` holds the one at hand, for whoever finds this process dead."""
-    target, pool, rng = targets()[name], seeds(name), random.Random(f"{name} {seed}")
+    own = importlib.import_module(module)
+    target, pool, rng = own.TARGETS[name], seeds(name, own), random.Random(f"{name} {seed}")
     with shared.open("r+b") as file:
         board = mmap.mmap(file.fileno(), 0)
     with contextlib.suppress(Exception):
         target(pool[0])
     _limit_memory()
-    signal.signal(signal.SIGALRM, _late)
+    signal.signal(signal.SIGPROF, _late)  # by the processor's time: a busy machine finds no more
     lines = Lines() if coverage else None
     for number in range(n_inputs):
         data = pool[number] if number < len(pool) else mutated(pool, rng)
         board[:24] = number.to_bytes(8, "little") + seed.to_bytes(8, "little") + len(data).to_bytes(8, "little")
         board[24 : 24 + len(data)] = data
-        signal.setitimer(signal.ITIMER_REAL, SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             if lines is None:
                 target(data)
             elif lines.new_by(lambda data=data: target(data)) and number >= len(pool):  # type: ignore[misc]
                 pool.append(data)
         except BaseException as error:
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
             if isinstance(error, KeyboardInterrupt):
                 raise
             last = traceback.extract_tb(error.__traceback__)[-1]
             place = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
             print("finding", keep(name, data), place, str(error)[:150].replace("\n", " "), sep="\t", flush=True)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         if lines is None and rng.random() < 0.001 and len(pool) < 2000:
             pool.append(data)
     reached = "-" if lines is None else lines.summary()
@@ -179,10 +186,11 @@ class Lines:
 def run(name: str, n_inputs: int, seed: int, coverage: bool) -> tuple[Any, ...]:
     """All inputs of a target, in as many processes as it takes; returns a row of the table."""
     began, left, findings, hangs, memory, reached = time.monotonic(), n_inputs, 0, 0, 0, "-"
+    module = home(name).__name__
     with tempfile.NamedTemporaryFile(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as board:
         board.truncate(24 + 2 * LONGEST + (1 << 16))
         while left > 0 and findings < 50:
-            options = [name, "--worker", board.name, "--inputs", str(left), "--seed", str(seed)]
+            options = [module, name, "--worker", board.name, "--inputs", str(left), "--seed", str(seed)]
             command = [sys.executable, str(HERE / "run.py"), *options, *(["--coverage"] if coverage else [])]
             done = 0
             for line in _lines(subprocess.Popen(command, stdout=subprocess.PIPE), Path(board.name)):
@@ -244,7 +252,7 @@ def main() -> None:
     if given.list:
         print(*targets(), sep="\n")
     elif given.worker:
-        work(given.targets[0], given.inputs, given.seed, given.worker, given.coverage)
+        work(*given.targets, given.inputs, given.seed, given.worker, given.coverage)
     elif given.repeat:
         targets()[given.repeat.resolve().parent.name](given.repeat.read_bytes())
         print("nothing found")

@@ -72,6 +72,26 @@ def columns(name, values):
     return matrix
 
 
+def lists(name, values):
+    """A matrix by lists, which compiled code of SciPy trusts."""
+    matrix, array = csr().tolil(), np.empty(len(values), object)
+    array[:] = values
+    setattr(matrix, name, array)
+    return matrix
+
+
+def blocks(name, values):
+    matrix = csr().tobsr((1, 1))
+    setattr(matrix, name, values)
+    return matrix
+
+
+def diagonals(name, values):
+    matrix = sparse.dia_matrix((np.ones((1, 10)), [0]), shape=(3, 10))
+    setattr(matrix, name, values)
+    return matrix
+
+
 BROKEN |= {
     "coo column": coordinates("col", [0, 12, 2]),
     "coo row": coordinates("row", [0, -1, 2]),
@@ -79,6 +99,15 @@ BROKEN |= {
     "csc row": columns("indices", [0, 12, 2]),
     "csc pointers": columns("indptr", [0, 1, 2, 3, 3, 3, 3, 3, 3, 3, 90]),
     "one-dimensional": sparse.coo_array(np.ones(3)),
+    "bsr places": blocks("indices", np.zeros(3, complex)),
+    "lil short": lists("data", [[1.0], [], [1.0]]),
+    "lil long": lists("rows", [[0], [1, 2, 3], [2]]),
+    "lil place": lists("rows", [[0], [12], [2]]),
+    "lil half a place": lists("rows", [[0], [0.5], [2]]),
+    "lil no list": lists("rows", [[0], None, [2]]),
+    "lil fewer rows": lists("data", [[1.0], [1.0]]),
+    "dia offsets": diagonals("offsets", np.zeros(1)),
+    "dia data": diagonals("data", np.ones((4, 10))),
 }
 
 
@@ -89,6 +118,17 @@ def test_sparse_matrices_that_contradict_themselves(name):
     assert_refused(DataError, lambda: good.predict([csr(), matrix]), "Sequence 1")
     if matrix.ndim == 2:
         assert_refused(DataError, lambda: good.predict(matrix, lengths=[2, 1]), "")
+
+
+def test_entries_behind_the_last_row_do_not_count():
+    matrix = csr((0, 1, 2, 12), (1.0, 1.0, 1.0, 9.0))
+    batch = SparseFeatures().learn([matrix, csr()])
+    assert batch.sparse.indices.tolist() == [0, 1, 2, 0, 1, 2]
+    assert batch.sparse.values is None
+
+
+def test_rows_without_columns_are_not_rows_with_some():
+    assert_refused(DataError, lambda: fit([np.empty((2, 0)), np.ones((2, 3))], [["a", "b"]] * 2), "expected 0")
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "coo", "bsr", "lil", "dok", "dia"])

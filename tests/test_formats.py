@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from chainfield import limits
 from chainfield.errors import ConfigError, DataError
 from chainfield.formats import FORMATS, Report, convert, format_of, read_documents, write_documents
 from chainfield.text import Document, TextSpan, Token, make_document
@@ -209,6 +210,7 @@ def test_label_studio_counts_as_browsers_do(tmp_path: Path) -> None:
         ("d.json", '[{"data": {"text": "x"}, "annotations": [{"result": [{"value": {"labels": ["X"]}}]}]}]', "'start'"),
         ("d.conllu", "1\tword\n", r"d\.conllu, line 1: 2 columns, but CoNLL-U has 10"),
         ("d.conllu", "\t".join("abcdefghij"), "the first column is 'a'; the number of the word is expected"),
+        ("d.conllu", "1\t" + "\t".join("_________").replace("_", "", 1), "line 1: word 1 is empty; fill it in"),
         ("d.csv", "a,b\n1,2\n", "no column is called word, token, form, text"),
         ("d.csv", "word,tag\nx,O\n", "no column says where a sentence ends"),
         ("d.csv", "sentence,word,tag\n1,x\n", "line 2: 2 columns, but the header has 3"),
@@ -224,14 +226,59 @@ def test_bad_files(name: str, content: str, message: str, tmp_path: Path) -> Non
         list(read_documents(tmp_path / name))
 
 
-def test_bad_bytes_and_long_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_files(tmp_path: Path) -> None:
+    row = "1" + "\tx" * 9 + "\n"
+    for name, content in (("d.conllu", row * 9), ("d.csv", "sentence,word\n" + "1,x\n" * 9)):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+        with limits.raised(sentence_lines=5), pytest.raises(DataError, match="the sentence does not end; the limit is"):
+            list(read_documents(tmp_path / name))
+    (tmp_path / "d.json").write_text("[\n" * 90, encoding="utf-8")
+    (tmp_path / "d.txt").write_text("a" * 90, encoding="utf-8")
+    (tmp_path / "d.ann").write_text("", encoding="utf-8")
+    for name in ("d.json", "d.ann"):
+        with limits.raised(annotation_bytes=50), pytest.raises(DataError, match="too large to be read as a whole"):
+            list(read_documents(tmp_path / name))
+
+
+def test_brat_offsets_of_thousands_of_digits(tmp_path: Path) -> None:
+    (tmp_path / "d.txt").write_text("a", encoding="utf-8")
+    (tmp_path / "d.ann").write_text("T1\tX 0 " + "9" * 5000 + "\ta\n", encoding="utf-8")
+    with pytest.raises(DataError, match="line 1: 'T1"):
+        list(read_documents(tmp_path / "d.ann"))
+
+
+def test_arrow_offsets_that_lead_nowhere(tmp_path: Path) -> None:
+    available("parquet")
+    write_documents([Document("abc", (), (Token(0, 3),))] * 3, tmp_path / "d.arrow")
+    whole = bytearray((tmp_path / "d.arrow").read_bytes())
+    offsets = b"".join(n.to_bytes(4, "little") for n in (0, 3, 6, 9))
+    at = whole.index(offsets)
+    whole[at + 4 : at + 8] = (2**31 - 1).to_bytes(4, "little")
+    (tmp_path / "d.arrow").write_bytes(whole)
+    with pytest.raises(DataError, match="cannot be read as Parquet or Arrow"):
+        list(read_documents(tmp_path / "d.arrow"))
+
+
+def test_writing_through_links_and_to_devices(tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "real.jsonl")
+    write_documents([Document("a")], tmp_path / "link.jsonl")
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert (tmp_path / "real.jsonl").read_text(encoding="utf-8").startswith('{"text": "a"')
+    with pytest.raises(DataError, match="is a device or a pipe"):
+        write_documents([Document("a")], "/dev/null", "jsonl")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.jsonl", "real.jsonl"]
+
+
+def test_bad_bytes_and_long_lines(tmp_path: Path) -> None:
     for name in ("d.jsonl", "d.conll", "d.conllu", "d.csv", "d.json"):
         (tmp_path / name).write_bytes(b"ok\n\xff\xfe")
         with pytest.raises(DataError, match="not valid utf-8"):
             list(read_documents(tmp_path / name))
-    monkeypatch.setattr("chainfield.formats.lines.LONGEST_LINE", 1 << 17)
     (tmp_path / "long.jsonl").write_text("\n" + "x" * (1 << 18), encoding="utf-8")
-    with pytest.raises(DataError, match=r"long\.jsonl, line 2: the line has more than 131,072 characters"):
+    with (
+        limits.raised(document_bytes=1 << 17),
+        pytest.raises(DataError, match=r"long\.jsonl, line 2: the line has more than 131,072 characters"),
+    ):
         list(read_documents(tmp_path / "long.jsonl"))
 
 

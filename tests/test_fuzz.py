@@ -16,7 +16,9 @@ sys.path.insert(0, str(FUZZ))
 
 import run  # noqa: E402
 
-OURS = [name for module in run.modules() if module.__name__ in ("texts", "arrays") for name in module.TARGETS]
+OURS = [
+    name for module in run.modules() if module.__name__ in ("texts", "arrays", "documents") for name in module.TARGETS
+]
 CORPUS = sorted((FUZZ / "corpus").glob("*/*"))
 
 

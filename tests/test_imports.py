@@ -70,7 +70,7 @@ ALLOWED: dict[str, str] = {
     "corpora models",
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
-    "formats": "errors lazy spans data text",
+    "formats": "errors lazy limits spans data text",
     "text.tagging": "errors arrays schema confidence settings parallel states potentials features inference fitted "
     "models text",
     "spacy": "errors models text text.tagging",
@@ -88,7 +88,7 @@ ALLOWED: dict[str, str] = {
     "problem trainers fitted files models compat compat.crfsuite",
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "compat.torchcrf": "torch compat",
-    "commands": "errors arrays settings parallel spans kernels data metrics features trainers fitted inspection "
+    "commands": "errors limits arrays settings parallel spans kernels data metrics features trainers fitted inspection "
     "files corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite "
     "reports serving watching",
 }

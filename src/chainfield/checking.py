@@ -167,9 +167,14 @@ def checked_csr(matrix: Any, where: str) -> Any:
         elif kind == "coo":
             _check_coordinates(matrix, where)
         elif kind == "bsr":
+            _check_whole(*(_entries(matrix, name, where) for name in ("indptr", "indices")), where=where)
             matrix.check_format(full_check=True)
+        elif kind == "lil":
+            _check_lists(matrix, where)
+        elif kind == "dia":
+            _check_diagonals(matrix, where)
         if kind == "csr":
-            return matrix
+            return _trimmed(matrix)
         found = matrix.tocsr()
     except DataError:
         raise
@@ -191,15 +196,50 @@ def _check_compressed(matrix: Any, shape: tuple[int, int], where: str) -> None:
     _check_places(indices[: int(indptr[-1])], n_places, where)
 
 
+def _trimmed(matrix: Any) -> Any:
+    """A matrix by rows without entries behind its last row: SciPy does not put such matrices together."""
+    n = int(matrix.indptr[-1])
+    if len(matrix.indices) == len(matrix.data) == n:
+        return matrix
+    return type(matrix)((matrix.data[:n], matrix.indices[:n], matrix.indptr), shape=matrix.shape)
+
+
+def _check_whole(*parts: Array, where: str) -> None:
+    if any(part.dtype.kind not in "iu" for part in parts):
+        raise DataError(f"{where} is a sparse matrix whose places are not whole numbers.")
+
+
 def _check_coordinates(matrix: Any, where: str) -> None:
     row, column, data = (_entries(matrix, name, where) for name in ("row", "col", "data"))
     _check_real(data, where)
     if not len(row) == len(column) == len(data):
         raise DataError(f"{where} is a sparse matrix whose parts do not fit together: they differ in length.")
+    _check_whole(row, column, where=where)
     for places, n in ((row, matrix.shape[0]), (column, matrix.shape[1])):
-        if places.dtype.kind not in "iu":
-            raise DataError(f"{where} is a sparse matrix whose places are not whole numbers.")
         _check_places(places, int(n), where)
+
+
+def _check_lists(matrix: Any, where: str) -> None:
+    """A list of places and one of values for each row: compiled code follows the one and fills in the other."""
+    rows, data = (_entries(matrix, name, where) for name in ("rows", "data"))
+    pairs = list(zip(rows.tolist(), data.tolist(), strict=False))
+    listed = all(type(places) is list and type(values) is list for places, values in pairs)
+    if len(rows) != matrix.shape[0] or len(data) != len(rows) or not listed:
+        raise DataError(f"{where} is a sparse matrix whose parts do not fit together: its rows are no lists.")
+    if any(len(places) != len(values) for places, values in pairs):
+        raise DataError(f"{where} is a sparse matrix whose parts do not fit together: they differ in length.")
+    for places, _ in pairs:
+        if places and not all(isinstance(place, numbers.Integral) for place in places):
+            raise DataError(f"{where} is a sparse matrix whose places are not whole numbers.")
+        _check_places(np.array(places, object), int(matrix.shape[1]), where)
+
+
+def _check_diagonals(matrix: Any, where: str) -> None:
+    offsets, data = _entries(matrix, "offsets", where), matrix.data
+    check_unmasked(data, where)
+    _check_whole(offsets, where=where)
+    if not isinstance(data, np.ndarray) or data.ndim != 2 or len(data) != len(offsets):
+        raise DataError(f"{where} is a sparse matrix whose parts do not fit together: its diagonals are wrong.")
 
 
 def _entries(matrix: Any, name: str, where: str) -> Array:

@@ -169,16 +169,15 @@ def _write_json(tagger: TextTagger, documents: Iterable[Document], output: str, 
 def whole_file(path: str, options: Options) -> Iterator[Document]:
     """One document: all of a file."""
     from chainfield.data.opening import line_runs_of
-    from chainfield.formats.format import LONGEST_LINE
+    from chainfield.limits import DOCUMENT_BYTES
     from chainfield.text.document import Document
 
     parts, size = [], 0
-    with line_runs_of(path, options.encoding, longest=LONGEST_LINE) as (name, runs):
+    longest = DOCUMENT_BYTES.value()
+    with line_runs_of(path, options.encoding, longest=longest) as (name, runs):
         for run in runs:
             parts += run
             size += sum(map(len, run)) + len(run)
-            if size > LONGEST_LINE:
-                raise DataError(
-                    f"{name} has more than {LONGEST_LINE:,} characters; tag it line by line, without --whole."
-                )
+            if size > longest:
+                raise DataError(f"{name} has more than {longest:,} characters; tag it line by line, without --whole.")
     yield Document("\n".join(parts))

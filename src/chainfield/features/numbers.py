@@ -69,9 +69,9 @@ def _stack(sequences: Sequence[Any], n_columns: int | None) -> Batch:
             arrays.append(np.empty((0, n_columns or 0)))
             continue
         rows = ROWS.read(sequence, f"Sequence {s}")
-        if n_columns and rows.shape[1] != n_columns:
+        if n_columns is not None and rows.shape[1] != n_columns:
             raise DataError(f"Sequence {s} has {rows.shape[1]} columns; expected {n_columns}.")
-        n_columns = n_columns or rows.shape[1]
+        n_columns = rows.shape[1]
         arrays.append(rows)
     width = n_columns or 0
     arrays = [rows if len(rows) else np.empty((0, width)) for rows in arrays]

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import ClassVar, final
 
 from chainfield.errors import DataError
+from chainfield.limits import ANNOTATION_BYTES
 from chainfield.text.document import Document, make_document
 
 from .format import Format, Options, Report, writing
 
-_LINE = re.compile(r"(T\S*)\t(\S+) (\d+) (\d+)((?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
+_LINE = re.compile(r"(T\S*)\t(\S+) (\d{1,18}) (\d{1,18})((?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
 
 
 @final
@@ -94,7 +95,11 @@ def _content(file: Path, options: Options) -> str:
         raise FileNotFoundError(f"There is no file {file}; brat has a text file beside every .ann file.")
     from chainfield.data.opening import undecodable
 
-    raw = file.read_bytes()
+    most = ANNOTATION_BYTES.value()
+    with file.open("rb") as opened:
+        raw = opened.read(most + 1)
+    if len(raw) > most:
+        raise DataError(f"{file} is too large to be read as a whole; {ANNOTATION_BYTES.remedy}")
     try:
         return raw.decode(options.encoding)
     except UnicodeDecodeError as error:

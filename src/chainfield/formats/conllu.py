@@ -7,6 +7,7 @@ from typing import ClassVar, final
 
 from chainfield.data.opening import source_name
 from chainfield.errors import ConfigError, DataError
+from chainfield.limits import SENTENCE_LINES
 from chainfield.text.document import Document
 
 from .columns import text_comment, text_of
@@ -58,6 +59,8 @@ class ConllU(Format):
                     raise DataError(f"{place}: the first column is {cells[0]!r}; the number of the word is expected.")
                 first = first if rows else number
                 rows.append(cells)
+            if not SENTENCE_LINES.allows(len(rows) + len(comments)):
+                raise DataError(f"{place}: the sentence does not end; {SENTENCE_LINES.remedy}")
         if rows:
             yield self._document(comments, rows, word, label, f"{source_name(path)}, line {first}")
 

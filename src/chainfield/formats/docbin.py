@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -56,7 +57,7 @@ class DocBin(Format):
         temporary = temporary_name(path)
         try:
             found.to_disk(temporary)
-            temporary.replace(path)
+            temporary.replace(os.path.realpath(path))
         finally:
             temporary.unlink(missing_ok=True)
 

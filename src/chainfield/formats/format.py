@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,9 +17,6 @@ from chainfield.errors import ConfigError, DataError
 from chainfield.text.document import Document
 
 from .endings import ENDINGS
-
-# A line of a file of lines: what is longer is refused, so that memory is bounded.
-LONGEST_LINE = 1 << 26
 
 
 @dataclass
@@ -97,9 +95,9 @@ def writing(path: str, options: Options) -> Iterator[IO[str]]:
         return
     temporary = temporary_name(path)
     try:
-        with open(temporary, "w", encoding=options.encoding, newline="") as out:
+        with open(temporary, "x", encoding=options.encoding, newline="") as out:
             yield out
-        os.replace(temporary, path)
+        os.replace(temporary, os.path.realpath(path))
     except LookupError:
         raise ConfigError(f"There is no encoding {options.encoding!r}; try utf-8 or latin-1.") from None
     except UnicodeEncodeError as error:
@@ -113,10 +111,12 @@ def writing(path: str, options: Options) -> Iterator[IO[str]]:
 
 
 def temporary_name(path: str) -> Path:
-    """A file beside the one that is wanted."""
-    target = Path(path)
+    """A new file beside the one that is wanted (behind links, if it is one), under a name that nobody else has."""
+    target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise DataError(f"{path}: the folder {target.parent} does not exist; create it first.")
     if target.is_dir():
         raise DataError(f"{path} is a folder; give the name of a file.")
-    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    if target.exists() and not target.is_file():
+        raise DataError(f"{path} is a device or a pipe; give the name of a file.")
+    return target.with_name(f".{target.name[:200]}.{secrets.token_hex(8)}.tmp")

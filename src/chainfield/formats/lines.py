@@ -8,13 +8,14 @@ from typing import Any
 
 from chainfield.data.opening import line_runs_of, open_text, source_name
 from chainfield.errors import DataError
+from chainfield.limits import ANNOTATION_BYTES, DOCUMENT_BYTES
 
-from .format import LONGEST_LINE, Options
+from .format import Options
 
 
 def text_lines(path: str, options: Options) -> Iterator[tuple[int, str]]:
     """(number, line) of a text file; a line that is too long is refused before it is held as a whole."""
-    with open_text(path, options.encoding, longest=LONGEST_LINE) as lines:
+    with open_text(path, options.encoding, longest=DOCUMENT_BYTES.value()) as lines:
         yield from enumerate(lines, 1)
 
 
@@ -30,8 +31,14 @@ def json_lines(path: str, options: Options) -> Iterator[tuple[str, Any]]:
 def json_list(path: str, options: Options) -> Iterator[tuple[str, Any]]:
     """(place, object) of a file with one JSON list; a file of lines is read too."""
     name = source_name(path)
-    with line_runs_of(path, options.encoding) as (_, runs):
-        whole = "\n".join(line for run in runs for line in run)
+    size, parts, most = 0, list[str](), ANNOTATION_BYTES.value()
+    with line_runs_of(path, options.encoding, longest=most) as (_, runs):
+        for run in runs:
+            parts += run
+            size += sum(map(len, run)) + len(run)
+            if size > most:
+                raise DataError(f"{name} is too large to be read as a whole; {ANNOTATION_BYTES.remedy}")
+    whole = "\n".join(parts)
     try:
         found = json.loads(whole)
     except (ValueError, RecursionError) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar, final
@@ -92,7 +93,7 @@ class Parquet(Format):
             else:
                 with pa.OSFile(str(temporary), "wb") as sink, pa.ipc.new_file(sink, table.schema) as out:
                     out.write_table(table)
-            temporary.replace(path)
+            temporary.replace(os.path.realpath(path))
         finally:
             temporary.unlink(missing_ok=True)
 
@@ -105,7 +106,7 @@ def _batches(path: str) -> Iterator[tuple[list[str], dict[bytes, bytes], list[di
         if str(path).endswith(".parquet"):
             file = pq.ParquetFile(path)
             for batch in file.iter_batches(batch_size=ROWS):
-                yield batch.schema.names, file.schema_arrow.metadata or {}, batch.to_pylist()
+                yield batch.schema.names, file.schema_arrow.metadata or {}, _rows(batch)
             return
         with pa.OSFile(str(path), "rb") as source:
             opened = pa.ipc.open_file(source) if source.read(6) == b"ARROW1" else None
@@ -113,9 +114,17 @@ def _batches(path: str) -> Iterator[tuple[list[str], dict[bytes, bytes], list[di
             reader = opened or pa.ipc.open_stream(source)
             batches = (opened.get_batch(i) for i in range(opened.num_record_batches)) if opened else iter(reader)
             for batch in batches:
-                yield batch.schema.names, reader.schema.metadata or {}, batch.to_pylist()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise DataError(f"{path} cannot be read as Parquet or Arrow: {str(error).splitlines()[0]}.") from None
+                yield batch.schema.names, reader.schema.metadata or {}, _rows(batch)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise DataError(f"{path} cannot be read as Parquet or Arrow: {reason}.") from None
+
+
+def _rows(batch: Any) -> list[dict[str, Any]]:
+    """The rows of a batch; offsets that lead nowhere are refused before they are followed."""
+    batch.validate(full=True)
+    found: list[dict[str, Any]] = batch.to_pylist()
+    return found
 
 
 class _Rows:

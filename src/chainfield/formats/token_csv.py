@@ -8,9 +8,10 @@ from typing import ClassVar, final
 
 from chainfield.data.opening import line_runs_of, open_text, source_name
 from chainfield.errors import DataError
+from chainfield.limits import DOCUMENT_BYTES, SENTENCE_LINES
 from chainfield.text.document import Document
 
-from .format import LONGEST_LINE, Format, Options, Report, writing
+from .format import Format, Options, Report, writing
 from .token_view import LABEL, from_words, view
 
 _SENTENCE = ("sentence #", "sentence_id", "sentence", "sent_id", "document", "doc_id", "sequence", "id")
@@ -32,8 +33,9 @@ class TokenCsv(Format):
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Row by row."""
         name = source_name(path)
-        csv.field_size_limit(LONGEST_LINE)
-        with line_runs_of(path, options.encoding, longest=LONGEST_LINE) as (_, runs):  # cells may hold line ends
+        most = DOCUMENT_BYTES.value()
+        csv.field_size_limit(most)
+        with line_runs_of(path, options.encoding, longest=most) as (_, runs):  # cells may hold line ends
             lines = (line + "\n" for run in runs for line in run)
             rows = csv.reader(lines, delimiter=_separator(path, options))
             try:
@@ -54,6 +56,10 @@ class TokenCsv(Format):
                         group, first = [], rows.line_num
                     current = key or current
                     group.append(row)
+                    if not SENTENCE_LINES.allows(len(group)):
+                        raise DataError(
+                            f"{name}, line {rows.line_num}: the sentence does not end; {SENTENCE_LINES.remedy}"
+                        )
                 if group:
                     yield columns.document(group, f"{name}, line {first}")
             except csv.Error as error:
@@ -79,7 +85,7 @@ class TokenCsv(Format):
 def has_header(path: str) -> bool:
     """Whether the first line of a file names a word and a sentence: column files have no such line."""
     try:
-        with open_text(path, longest=LONGEST_LINE) as lines:
+        with open_text(path, longest=DOCUMENT_BYTES.value()) as lines:
             cells = {cell.strip().strip('"').lower() for cell in next(lines, "").replace("\t", ",").split(",")}
     except (OSError, DataError):
         return False

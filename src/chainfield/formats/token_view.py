@@ -139,6 +139,8 @@ def from_words(
     meta: dict[str, object] | None = None,
 ) -> Document:
     """A document from words: its text is given, or follows from the gaps between them, or has single spaces."""
+    if not all(words):
+        raise DataError(f"{where}: word {list(words).index('') + 1} is empty; fill it in.")
     if text is None:
         if gaps is None:
             gaps = ["", *[" "] * (len(words) - 1), ""] if words else [""]
