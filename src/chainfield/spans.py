@@ -1,4 +1,4 @@
-"""Spans: the typed stretches of tokens that a sequence of labels such as ``B-NP I-NP O`` stands for.
+"""Spans: the typed stretches of tokens that a sequence of labels such as ``B-NP I-NP O`` stands for, and back.
 
 Every reading is one rule on two neighbouring labels: does a span close between them, was the closed span
 well formed, and does a span open at the second one. ``spans`` walks over the labels with such a rule.
@@ -164,6 +164,52 @@ def spans(labels: Sequence[str], scheme: str = "conlleval") -> list[Span]:
     if start >= 0 and rule(previous, "O")[1]:
         found.append(Span(split_label(labels[start])[1], start, len(labels)))
     return found
+
+
+# How the labels of one span are written, in the order first, inside, last, only.
+WRITTEN = {
+    "io": ("I", "I", "I", "I"),
+    "iob1": ("I", "I", "I", "I"),
+    "iob2": ("B", "I", "I", "B"),
+    "bioes": ("B", "I", "E", "S"),
+    "bilou": ("B", "I", "L", "U"),
+}
+
+
+_ALIASES = {"bio": "iob2", "iobes": "bioes"}
+
+
+def scheme_name(scheme: str, accepted: Iterable[str] = tuple(WRITTEN)) -> str:
+    """The name of a scheme among those accepted: ``bio`` is another name of ``iob2``, and ``iobes`` of ``bioes``."""
+    name = _ALIASES.get(scheme, scheme)
+    if name not in accepted:
+        names = [*accepted, *(alias for alias, meant in _ALIASES.items() if meant in accepted)]
+        raise ConfigError(f"Unknown scheme {scheme!r}: use one of {', '.join(names)}.")
+    return name
+
+
+def write_labels(found: Iterable[Span], n_tokens: int, scheme: str = "iob2") -> list[str]:
+    """The labels of so many tokens that stand for some spans."""
+    scheme = scheme_name(scheme)
+    first, inside, last, only = WRITTEN[scheme]
+    labels = ["O"] * n_tokens
+    before = Span("", -1, -1)
+    for span in found:
+        n = span.end - span.start
+        prefixes = [only] if n == 1 else [first, *[inside] * (n - 2), last]
+        if scheme == "iob1" and before.end == span.start and before.type == span.type:
+            prefixes[0] = "B"
+        # The empty type belongs to labels without a hyphen.
+        labels[span.start : span.end] = [f"{p}-{span.type}" if span.type else p for p in prefixes]
+        before = span
+    return labels
+
+
+def violations(labels: Sequence[str], scheme: str) -> list[int]:
+    """Positions whose label is not what the scheme writes for the spans that its strict reading finds."""
+    name = scheme_name(scheme)
+    written = write_labels(spans(labels, name), len(labels), name)
+    return [i for i, (a, b) in enumerate(zip(labels, written, strict=True)) if a != b]
 
 
 def rule_of(scheme: str) -> Rule:

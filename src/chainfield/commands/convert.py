@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 @click.option("--to", "target_format", metavar="NAME", help="Format of TARGET.  [default: by its name]")
 @click.option("--label-column", help="The column of the label, by name or number.")
 @click.option("--encoding", default="utf-8", show_default=True, help="Text encoding of SOURCE.")
+@click.option(
+    "--scheme",
+    type=click.Choice(["bio", "iob1", "bioes", "bilou", "io"]),
+    default="bio",
+    show_default=True,
+    help="How labels of tokens write spans in TARGET.",
+)
 @click.option("--list", "listed", is_flag=True, help="List the formats and exit.")
 @annotation_files
 def convert(
@@ -29,6 +36,7 @@ def convert(
     source_format: str | None,
     target_format: str | None,
     listed: bool,
+    scheme: str,
     **options: Any,
 ) -> None:
     """Convert annotated texts from SOURCE to TARGET.
@@ -54,6 +62,6 @@ def convert(
             seen["spans"] += len(document.spans)
             yield document
 
-    writer.write(counted(reader.read(source, Options(**options), report)), target, Options(), report)
+    writer.write(counted(reader.read(source, Options(**options), report)), target, Options(scheme=scheme), report)
     click.echo(f"{seen['documents']:,} documents, {seen['spans']:,} spans: {reader.name} → {writer.name}", err=True)
     show_losses(report)

@@ -78,6 +78,7 @@ def summary(
     if getattr(estimator, "scheme_", None) is not None:
         parts.append(f"scheme {estimator.scheme_}")
     parts += [f"{fitted.n_weights:,} weights", f"{estimator.n_iter_} iterations of {estimator.trainer_}"]
+    show_repairs(estimator)
     click.echo(f"{', '.join(parts)}; objective {kept['objective']:.2f}", err=True)
     if "dev_score" in kept:
         what = "accuracy" if whole else "score"
@@ -93,6 +94,15 @@ def summary(
     else:
         size = output.stat().st_size / 1e6
         click.echo(f"Done in {seconds:.1f} s: {estimator.stop_reason_}. Wrote {output} ({size:.1f} MB).", err=True)
+
+
+def show_repairs(estimator: Any) -> None:
+    """The labels of the training data that were repaired."""
+    from chainfield.models.repairing import told
+
+    repairs = getattr(estimator, "repairs_", ())
+    if repairs:
+        click.echo(f"{len(repairs):,} broken label{'s' * (len(repairs) > 1)} repaired ({told(repairs)})", err=True)
 
 
 def _facts(progress: Progress) -> list[str]:

@@ -82,10 +82,15 @@ def convert(
     target_format: str | None = None,
     **options: Any,
 ) -> Report:
-    """From one file to another; the report says what was left out on the way."""
+    """From one file to another; the report says what was left out on the way.
+
+    ``scheme``: how labels of tokens write spans in the target (bio, iob1, bioes, bilou, io). Other options are for the
+    source.
+    """
     report = Report()
     found = read_documents(source, source_format, report=report, **options)
-    format_of(target, target_format).write(found, fspath(target), Options(), report)
+    writing = _options({name: options[name] for name in ("scheme",) if name in options})
+    format_of(target, target_format).write(found, fspath(target), writing, report)
     return report
 
 

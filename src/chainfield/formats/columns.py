@@ -12,7 +12,7 @@ from chainfield.text.document import Document
 
 from .format import Format, Options, Report, writing
 from .lines import parse_json
-from .token_view import from_words, views
+from .token_view import from_words, note_violations, views
 
 TEXT = "# text = "
 JSON_TEXT = "# json_text = "  # for texts that do not fit into a line
@@ -45,9 +45,9 @@ class Columns(Format):
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Documents are sentences; a comment ``# text = …`` gives the text, otherwise words have spaces between."""
         for sentence in read_columns(path, encoding=options.encoding, separator=options.separator):
-            yield self._document(sentence, options)
+            yield self._document(sentence, options, report)
 
-    def _document(self, sentence: Sentence, options: Options) -> Document:
+    def _document(self, sentence: Sentence, options: Options, report: Report) -> Document:
         where = f"{sentence.source}, line {sentence.line}"
         width = len(sentence.rows[0])
         word = _column(options.word_column, width, 0, where)
@@ -55,13 +55,15 @@ class Columns(Format):
         cells = list(zip(*sentence.rows, strict=True))
         others = {str(c): cells[c] for c in range(width) if c not in (word, label)}
         labels: Sequence[str] | None = None if label is None else cells[label]
+        if labels is not None:
+            note_violations(labels, where, report)
         text = text_of(sentence.leading, where)
         return from_words(cells[word], labels, where=where, text=text, columns=dict(others))
 
     def write(self, documents: Iterable[Document], path: str, options: Options, report: Report) -> None:
         """Words, other columns, labels."""
         with writing(path, options) as out:
-            for document, found in views(documents, report):
+            for document, found in views(documents, report, options.scheme):
                 if not found.plain:
                     out.write(text_comment(document.text) + "\n")
                 rows = zip(found.words, *found.columns.values(), found.labels, strict=True)

@@ -81,7 +81,7 @@ class ConllU(Format):
     def write(self, documents: Iterable[Document], path: str, options: Options, report: Report) -> None:
         """Columns of the same names as they were; labels of spans in MISC as ``NE=``."""
         with writing(path, options) as out:
-            for document, found in views(documents, report):
+            for document, found in views(documents, report, options.scheme):
                 for comment in document.meta.get("comments", ()):
                     out.write(f"{comment}\n")
                 out.write(text_comment(document.text) + "\n")

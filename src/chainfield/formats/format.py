@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from chainfield.errors import ConfigError, DataError
+from chainfield.spans import scheme_name
 from chainfield.text.document import Document
 
 from .endings import ENDINGS
@@ -29,6 +30,10 @@ class Options:
     sentence_column: str | None = None
     text_field: str | None = None
     separator: str | None = None
+    scheme: str = "bio"  # how labels of tokens write spans
+
+    def __post_init__(self) -> None:
+        scheme_name(self.scheme)
 
 
 @dataclass

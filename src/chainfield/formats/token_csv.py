@@ -73,7 +73,7 @@ class TokenCsv(Format):
             )
             rows.writerow(["sentence", _GAP, "word", "label"])
             for number, document in enumerate(documents):
-                found = view(document, number, report)
+                found = view(document, number, report, options.scheme)
                 if found.columns:
                     report.add("columns of tokens left out", f"document {number}")
                 for gap, word, label in zip(found.gaps, found.words, found.labels, strict=False):

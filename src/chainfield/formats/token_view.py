@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chainfield.errors import DataError
-from chainfield.spans import has_spans, spans
+from chainfield.spans import has_spans, spans, split_label, violations
 from chainfield.text.alignment import TokenSpan, labels_of
 from chainfield.text.document import Document, TextSpan, Token
 from chainfield.text.function import find_words
@@ -39,17 +39,17 @@ class TokenView:
         return bool(self.words) and self.gaps == ["", *[" "] * (len(self.words) - 1), ""]
 
 
-def views(documents: Iterable[Document], report: Report) -> Iterator[tuple[Document, TokenView]]:
+def views(documents: Iterable[Document], report: Report, scheme: str) -> Iterator[tuple[Document, TokenView]]:
     """Documents with their words, for formats that cannot hold a document without any."""
     for number, document in enumerate(documents):
-        found = view(document, number, report)
+        found = view(document, number, report, scheme)
         if found.words:
             yield document, found
         else:
             report.add("document without a token left out", f"document {number}")
 
 
-def view(document: Document, number: int, report: Report) -> TokenView:
+def view(document: Document, number: int, report: Report, scheme: str = "bio") -> TokenView:
     """The words of a document and their labels."""
     where = f"document {number}"
     text = document.text
@@ -69,7 +69,7 @@ def view(document: Document, number: int, report: Report) -> TokenView:
         labels = list(labelled)
     else:
         first, last = {a: i for i, (a, _) in enumerate(cut)}, {b: i + 1 for i, (_, b) in enumerate(cut)}
-        labels = labels_of([TokenSpan(first[s.start], last[s.end], s.label) for s in kept], len(cut))
+        labels = labels_of([TokenSpan(first[s.start], last[s.end], s.label) for s in kept], len(cut), scheme)
     same = own is not None and len(cut) == len(own)
     columns = {name: list(values) for name, values in document.columns.items() if name != LABEL} if same else {}
     if document.columns and not same:
@@ -126,6 +126,16 @@ def spans_of(labels: Sequence[str], tokens: Sequence[Token]) -> list[TextSpan]:
     if has_spans(labels):
         return [TextSpan(tokens[s.start].start, tokens[s.end - 1].end, s.type or "span") for s in spans(labels)]
     return [TextSpan(*place, label) for place, label in zip(tokens, labels, strict=True) if label not in NOTHING]
+
+
+def note_violations(labels: Sequence[str], where: str, report: Report) -> None:
+    """Report labels that break the scheme of their sequence; spans are read as conlleval reads them."""
+    if not has_spans(labels):
+        return
+    prefixes = {split_label(label)[0] for label in labels}
+    names = ["bilou"] if prefixes & {"L", "U"} else ["bioes"] if prefixes & {"E", "S"} else ["iob2", "iob1"]
+    for t in min((violations(labels, name) for name in names), key=len):
+        report.add("label that breaks its scheme, read as conlleval does", f"{where}, token {t + 1}: {labels[t]}")
 
 
 def from_words(

@@ -89,6 +89,10 @@ class SequenceModel(Grouped, ABC):
         """The tagging scheme of the labels, and the rules that label sequences must obey."""
         return None, None
 
+    def _repaired(self, targets: Sequence[Any]) -> Sequence[Any]:
+        """Targets that obey the rules, where the settings ask for a repair."""
+        return targets
+
     def _fitted(self) -> FittedModel:
         if not hasattr(self, "fitted_"):
             raise not_trained(self)

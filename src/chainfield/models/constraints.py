@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from chainfield.errors import ConfigError, DataError, NoPathError
+from chainfield.errors import ConfigError, DataError, DataWarning, NoPathError
 from chainfield.memory import demand_memory
+from chainfield.spans import has_spans, violations
 from chainfield.states import Rules, StateSpace, forbid, restrict, second_order
-from chainfield.states.schemes import detect_scheme, scheme_rules
+from chainfield.states.schemes import detect_scheme, nearest_scheme, scheme_rules
+
+from .repairing import ADVICE, textual, told
 
 TRIPLE_BYTES = 100.0  # of a space that lists them: edges, and the layouts that kernels read
-ADVICE = 'correct the labels, or change the rules (scheme="auto" reads the scheme off the labels).'
 
 
 def label_rules(
@@ -38,15 +41,34 @@ def found_scheme(labels: tuple[Any, ...], scheme: str | None, sequences: Iterabl
     """The scheme that "auto" stands for (None if the labels follow none), any other by its name."""
     if scheme != "auto":
         return scheme if scheme is None else scheme.lower()
-    known = [s for s in sequences if all(isinstance(label, str) for label in s)]
-    return detect_scheme(labels, known) if all(isinstance(label, str) for label in labels) else None
+    if not textual(labels):
+        return None
+    given = list(sequences)
+    known = [s for s in given if textual(s)]
+    found = detect_scheme(labels, known)
+    if found is None and has_spans(labels):
+        _warn(labels, given, nearest_scheme(labels, known))
+    return found
+
+
+def _warn(labels: tuple[str, ...], sequences: Sequence[Any], nearest: str | None) -> None:
+    """Labels that stand for spans follow no scheme: no rules hold, and that is said."""
+    if nearest is None:
+        why = f"the labels are of no single scheme ({', '.join(labels[:5])} …)"
+    else:
+        given = [(s, labels) for s, labels in enumerate(sequences) if textual(labels)]
+        places = [(s, t, labels[t]) for s, labels in given for t in violations(labels, nearest)]
+        listed = [f"sequence {s}, position {t}: {label}" for s, t, label in places]
+        why = f"of the nearest scheme, {nearest}, {len(places):,} labels break the rules ({told(listed)})"
+    warnings.warn(f'scheme="auto" applies no rules: {why}; {ADVICE}', DataWarning, stacklevel=2)
 
 
 def check_rules(rules: Rules | None, labels: tuple[Any, ...], sequences: Iterable[Sequence[Any]]) -> None:
-    """Refuse training labels that break the rules, naming the first place."""
+    """Refuse training labels that break the rules, naming the first place and how many there are."""
     if rules is None:
         return
-    number = {label: i for i, label in enumerate(labels)}
+    number, first, count = {label: i for i, label in enumerate(labels)}, "", 0
+    where = 0
     for s, sequence in enumerate(sequences):
         ids = [number.get(label, -1) if not isinstance(label, set | frozenset) else -1 for label in sequence]
         for t, now in enumerate(ids):
@@ -58,7 +80,12 @@ def check_rules(rules: Rules | None, labels: tuple[Any, ...], sequences: Iterabl
             elif now >= 0 and t == len(ids) - 1 and not rules.end[now]:
                 wrong = f"{labels[now]!r} cannot end a sequence"
             if wrong:
-                raise NoPathError(s, detail=f"in its training labels, at position {t}, {wrong}; {ADVICE}")
+                count += 1
+                if count == 1:
+                    where, first = s, f"in its training labels, at position {t}, {wrong}"
+    if count:
+        more = f" ({count:,} such places in all)" if count > 1 else ""
+        raise NoPathError(where, detail=f"{first}{more}; {ADVICE}")
 
 
 def check_pairs(rules: Rules | None, labels: tuple[Any, ...], counted: tuple[Any, ...], counts: Any) -> None:

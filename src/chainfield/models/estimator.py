@@ -158,7 +158,7 @@ class ChainEstimator(
             if y is not None or sample_weight is not None or lengths is not None:
                 raise ConfigError("A corpus has its labels already; leave out y, sample_weight and lengths.")
             return Spread(X, self, run, previous)
-        return Held(split_sequences(X, lengths), self._targets(y, lengths), sample_weight)
+        return Held(split_sequences(X, lengths), self._repaired(self._targets(y, lengths)), sample_weight)
 
     def _fit(self, data: TrainingData, previous: FittedModel | None, run: Run) -> None:
         """The road. ``previous``: a fitted model whose weights training starts from."""

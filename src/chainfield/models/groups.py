@@ -136,6 +136,12 @@ class RuleSettings(Grouped, group=RULES):
         "Hard constraints of a tagging scheme, in training and in prediction; auto: the scheme that the labels follow.",
         any_case=True,
     )
+    repair: str | None = choice(
+        None,
+        ("conlleval", "open"),
+        "What becomes of training labels that break the scheme. None: they are refused; conlleval: they are rewritten "
+        "as conlleval reads them; open: they count as unknown. repairs_ lists them.",
+    )
     forbidden: Iterable[tuple[Any, Any]] | None = given(
         None,
         "Transitions that must not occur: pairs (from, to); (None, label) forbids a start, (label, None) an end.",

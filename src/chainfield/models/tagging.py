@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chainfield.arrays import Float, offsets_of
 from chainfield.checking import weights_of
+from chainfield.errors import ConfigError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import Confidence, Tagger, confidences
 from chainfield.parallel import count_jobs
@@ -21,6 +22,7 @@ from .constraints import found_scheme, label_rules
 from .groups import DecoderSettings, RuleSettings
 from .inputs import split_sequences
 from .label_lists import LabelLists
+from .repairing import Repair, repair_labels
 
 if TYPE_CHECKING:
     from chainfield.inspection.explanation import Explanation
@@ -32,6 +34,8 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
     task_type: ClassVar[type[Task]] = Tagging
     #: The tagging scheme whose rules hold, if there is one.
     scheme_: str | None
+    #: The training labels that broke the scheme and were repaired, as ``repair`` asks.
+    repairs_: list[Repair]
 
     @property
     def tagger_(self) -> Tagger:
@@ -48,6 +52,20 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
     def _rules(self, labels: tuple[Any, ...], targets: Sequence[Any]) -> tuple[str | None, Rules | None]:
         scheme = found_scheme(labels, self.scheme, targets)
         return scheme, label_rules(labels, scheme, self.forbidden)
+
+    def _repaired(self, targets: Sequence[Any]) -> Sequence[Any]:
+        self.repairs_ = []
+        if self.repair is None:
+            return targets
+        assert self.scheme is not None
+        mended, self.repairs_ = repair_labels(targets, self.scheme, self.repair)
+        return mended
+
+    def check_settings(self) -> None:
+        """Refuse a repair of labels that no scheme rules."""
+        super().check_settings()
+        if self.repair is not None and self.scheme is None:
+            raise ConfigError(f'repair="{self.repair}" needs a scheme; give scheme="bio", or whichever labels follow.')
 
     def _targets(self, y: Any, lengths: Sequence[int] | None, what: str = "y") -> Sequence[Any]:
         return split_sequences(y, lengths, what)

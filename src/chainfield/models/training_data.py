@@ -25,6 +25,7 @@ from .facts import feature_counts, fingerprint
 from .inputs import as_template
 from .labels import all_labels
 from .material import Examples, Extent, Material
+from .repairing import check_whole
 from .run import Run
 
 NO_PARTS: HeldPieces[Part] = HeldPieces([])
@@ -103,6 +104,7 @@ class Spread(TrainingData):
     """A corpus in pieces."""
 
     def __init__(self, corpus: Corpus, model: Any, run: Run, previous: FittedModel | None) -> None:
+        check_whole(model)
         if previous is not None or run.partial:
             raise ConfigError("warm_start, start_from and partial_fit need sequences in memory, not a corpus.")
         plain = type(model)(**model.get_params())  # what travels to other machines has no weights

@@ -23,20 +23,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from chainfield.errors import ConfigError, DataError
-from chainfield.spans import Span, spans, split_label
+from chainfield.spans import WRITTEN, scheme_name, spans, split_label, violations, write_labels
 
 from .rules import Rules
 
-_ALIASES = {"bio": "iob2", "iobes": "bioes"}
 _RULED = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
-# How the labels of one span are written, in the order first, inside, last, only.
-_WRITTEN = {
-    "io": ("I", "I", "I", "I"),
-    "iob1": ("I", "I", "I", "I"),
-    "iob2": ("B", "I", "I", "B"),
-    "bioes": ("B", "I", "E", "S"),
-    "bilou": ("B", "I", "L", "U"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +44,7 @@ def scheme_rules(labels: Sequence[str], scheme: str) -> SchemeRules:
     A sequence obeys the rules exactly if the strict reading of the scheme, ``spans(labels, scheme)``,
     explains every label of it.
     """
-    name = _canonical(scheme, _RULED)
+    name = scheme_name(scheme, _RULED)
     parts = [_member(label, name) for label in labels]
     prefixes = np.array([prefix for prefix, _ in parts], dtype="U1")
     kinds = [kind for _, kind in parts]
@@ -93,9 +84,18 @@ def detect_scheme(labels: Iterable[str], sequences: Iterable[Sequence[str]] | No
         return next((name for name in ("bioes", "bilou") if prefixes <= set(_RULED[name])), None)
     given = [] if sequences is None else list(sequences)
     for name in ("iob2", "iob1"):
-        if all(_first_violation(sequence, name) is None for sequence in given):
+        if not any(violations(sequence, name) for sequence in given):
             return name
     return None
+
+
+def nearest_scheme(labels: Iterable[str], sequences: Iterable[Sequence[str]]) -> str | None:
+    """The scheme that label names point to; of IOB1 and IOB2 the one that fewer labels break."""
+    found = detect_scheme(labels)
+    if found != "iob2":
+        return found
+    given = list(sequences)
+    return min(("iob2", "iob1"), key=lambda name: sum(len(violations(sequence, name)) for sequence in given))
 
 
 def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
@@ -104,25 +104,17 @@ def convert(labels: Sequence[str], source: str, target: str) -> list[str]:
     Labels that break the rules of ``source`` raise a DataError; ``source="conlleval"`` reads any labels
     leniently instead, which repairs them. ``target="io"`` joins neighbouring spans of one type.
     """
-    name = _canonical(target, _WRITTEN)
+    name = scheme_name(target, WRITTEN)
     if source in ("conlleval", "conlleval.pl"):
-        return _write(spans(labels, source), len(labels), name)
-    given = _canonical(source, _WRITTEN)
-    position = _first_violation(labels, given)
-    if position is not None:
+        return write_labels(spans(labels, source), len(labels), name)
+    given = scheme_name(source, WRITTEN)
+    wrong = violations(labels, given)
+    if wrong:
         raise DataError(
-            f"Label {labels[position]!r} at position {position} does not fit the scheme {given}: "
+            f"Label {labels[wrong[0]]!r} at position {wrong[0]} does not fit the scheme {given}: "
             "correct the labels, or convert with source='conlleval' to read them leniently."
         )
-    return _write(spans(labels, given), len(labels), name)
-
-
-def _canonical(scheme: str, accepted: Iterable[str]) -> str:
-    name = _ALIASES.get(scheme, scheme)
-    if name not in accepted:
-        names = [*accepted, *(alias for alias, meant in _ALIASES.items() if meant in accepted)]
-        raise ConfigError(f"Unknown scheme {scheme!r}: use one of {', '.join(names)}.")
-    return name
+    return write_labels(spans(labels, given), len(labels), name)
 
 
 def _member(label: str, scheme: str) -> tuple[str, str]:
@@ -131,24 +123,3 @@ def _member(label: str, scheme: str) -> tuple[str, str]:
         accepted = ", ".join(f"{accepted}-type" for accepted in _RULED[scheme])
         raise ConfigError(f"Label {label!r} does not belong to the scheme {scheme}: it accepts {accepted} and O.")
     return prefix, kind
-
-
-def _first_violation(labels: Sequence[str], scheme: str) -> int | None:
-    """First position where the labels are not what the scheme writes for the spans that it reads there."""
-    written = _write(spans(labels, scheme), len(labels), scheme)
-    return next((i for i, (a, b) in enumerate(zip(labels, written, strict=True)) if a != b), None)
-
-
-def _write(found: Iterable[Span], n_tokens: int, scheme: str) -> list[str]:
-    first, inside, last, only = _WRITTEN[scheme]
-    labels = ["O"] * n_tokens
-    before = Span("", -1, -1)
-    for span in found:
-        n = span.end - span.start
-        prefixes = [only] if n == 1 else [first, *[inside] * (n - 2), last]
-        if scheme == "iob1" and before.end == span.start and before.type == span.type:
-            prefixes[0] = "B"
-        # The empty type belongs to labels without a hyphen.
-        labels[span.start : span.end] = [f"{p}-{span.type}" if span.type else p for p in prefixes]
-        before = span
-    return labels

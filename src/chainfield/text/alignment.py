@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainfield.errors import DataError
+from chainfield.spans import Span, write_labels
 
 from .document import TextSpan
 from .tokens import Tokens
@@ -170,17 +171,4 @@ def _apart(places: _Places, found: list[tuple[TokenSpan, TextSpan]], policy: str
 
 def labels_of(spans: Sequence[TokenSpan], n: int, scheme: str = "bio") -> list[str]:
     """The labels of n tokens that stand for some spans: B-X I-X O and so on."""
-    labels = ["O"] * n
-    inner, last, single = _SIGNS[scheme]
-    begin = "I" if scheme == "io" else "B"
-    for a, b, label in spans:
-        if b - a == 1:
-            labels[a] = f"{single}-{label}"
-            continue
-        labels[a] = f"{begin}-{label}"
-        labels[a + 1 : b - 1] = [f"{inner}-{label}"] * (b - a - 2)
-        labels[b - 1] = f"{last}-{label}"
-    return labels
-
-
-_SIGNS = {"bio": ("I", "I", "B"), "io": ("I", "I", "I"), "bioes": ("I", "E", "S"), "bilou": ("I", "L", "U")}
+    return write_labels((Span(label, a, b) for a, b, label in spans), n, scheme)

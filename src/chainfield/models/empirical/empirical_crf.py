@@ -16,6 +16,7 @@ from chainfield.models.constraints import check_pairs, check_rules, found_scheme
 from chainfield.models.groups import FeatureSettings, ObjectiveSettings, RunningSettings
 from chainfield.models.inputs import choose_map, len_of, split_sequences
 from chainfield.models.labels import check_savable
+from chainfield.models.repairing import check_whole
 from chainfield.models.tagging import TaggingModel
 from chainfield.models.weights import sequence_weights
 from chainfield.parallel import count_jobs
@@ -109,10 +110,12 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
 
         Memory grows with the number of distinct words and of distinct pairs of tagged words, not with the corpus.
         """
+        check_whole(self)
         return self._count(chunks_of(stream, CHUNK), None)
 
     def partial_fit_stream(self: E, stream: Iterable[tuple[Any, Any]]) -> E:
         """Count more (sequence, labels) pairs as they come."""
+        check_whole(self)
         return self._count(chunks_of(stream, CHUNK), getattr(self, "fitted_", None))
 
     def forget(self: E, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> E:
@@ -121,8 +124,10 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
         Numbers of labels, words and features are gone; the names of features stay in the feature map.
         """
         self._fitted()
-        other = type(self)(**self.get_params()).set_params(scheme=None, forbidden=None, oov="empirical", pairs="ladder")
-        lost = other.fit(X, y, sample_weight, lengths=lengths)
+        other = type(self)(**self.get_params()).set_params(
+            scheme=None, repair=None, forbidden=None, oov="empirical", pairs="ladder"
+        )
+        lost = other._count([self._sequences(X, y, sample_weight, lengths)], None)
         less = self - lost
         self._adopt(less.fitted_, less.counts_)
         return self
@@ -156,7 +161,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
         return model
 
     def _sequences(self, X: Any, y: Any, sample_weight: Any, lengths: Sequence[int] | None) -> Chunk:
-        sequences, targets = split_sequences(X, lengths), self._targets(y, lengths)
+        sequences, targets = split_sequences(X, lengths), self._repaired(self._targets(y, lengths))
         weight = None if sample_weight is None else sequence_weights(sample_weight, len(sequences))
         return Chunk(sequences, targets, weight)
 
@@ -197,6 +202,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
 
     def _count_corpus(self: E, corpus: Corpus) -> E:
         self.check_settings()
+        check_whole(self)
         plain = type(self)(**self.get_params())  # what travels to other machines has no counts
         found = corpus.sources.fold(count_source, join_counted, plain)
         if not len(found.counts.samples):
