@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chainfield.arrays import Bool, Int32
+from chainfield.arrays import Int32
 from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
 from chainfield.inference import alive, lattice_paths, make_net
@@ -82,30 +82,20 @@ def _block(chain: Chain, batch: Batch, clamp: Clamp | None, keep_known: bool) ->
     """The lattice of a few sequences."""
     pruner, space = chain.pruner, chain.space
     assert pruner is not None
-    allowed = None if clamp is None else clamp.table[clamp.index]
     threshold = pruner.threshold
-    kept = _limited(pruner.marks(chain.emissions, batch), allowed, keep_known)
+    lattice = pruner.lattice(chain.emissions, batch, clamp, keep_known=keep_known)
     if space.n_edges == space.n_states**2 and space.start.all() and space.end.all():
-        return lattice_of(kept)
+        return lattice
     net = make_net(space)
     while True:
-        lattice = lattice_of(kept)
         right = lattice.agrees(clamp) if clamp is not None else None
         dead = np.flatnonzero(~alive(net, lattice, batch.offsets, right))
         if not len(dead) or threshold == 0.0:
             return lattice
         threshold = threshold * WIDER if threshold > LOWEST else 0.0
+        mask = lattice.mask(space.n_rows)
         for s in dead.tolist():
-            at = batch.ragged.slice_of(s, s + 1)
-            marks = pruner.marks(chain.emissions, batch.window(s, s + 1), threshold)
-            kept[at] = _limited(marks, None if allowed is None else allowed[at], keep_known)
-
-
-def _limited(marks: Bool, allowed: Bool | None, keep_known: bool) -> Bool:
-    """What is plausible and allowed; in training, also what is known."""
-    if allowed is None:
-        return marks
-    if keep_known:
-        return marks | (allowed & ~allowed.all(axis=1, keepdims=True))
-    both = marks & allowed
-    return np.where(both.any(axis=1, keepdims=True), both, allowed)
+            known, window = _part(clamp, batch, s, s + 1), batch.window(s, s + 1)
+            wider = pruner.lattice(chain.emissions, window, known, keep_known=keep_known, threshold=threshold)
+            mask[batch.ragged.slice_of(s, s + 1)] = wider.mask(space.n_rows)
+        lattice = lattice_of(mask)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Bool, Float
+from chainfield.arrays import Arrays, Float
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
+from chainfield.potentials import Clamp, Lattice
 from chainfield.schema import Part, Tensor, demand, number
 
 from .linear import SparseLinear
@@ -57,25 +58,38 @@ class Pruner:
             )
         return replace(self, threshold=threshold)
 
-    def marks(self, scorers: Sequence[Scorer], batch: Batch, threshold: float | None = None) -> Bool:
-        """(N, R) the rows that are plausible; with a threshold that is not its own, however many there are.
+    def lattice(
+        self,
+        scorers: Sequence[Scorer],
+        batch: Batch,
+        clamp: Clamp | None = None,
+        *,
+        keep_known: bool = False,
+        threshold: float | None = None,
+    ) -> Lattice:
+        """The rows that are plausible; with a threshold that is not its own, however many there are.
 
         Where hundreds are about as probable, as for a word without a known feature, the best of them stay: what a
-        position costs has a bound.
+        position costs has a bound. Of the rows that a clamp allows, the plausible ones stay, or all where none is;
+        keep_known: those that it allows stay beside the plausible ones, unless it allows all.
         """
-        from chainfield.kernels.train.zero_order import mark_plausible
+        from chainfield.kernels.train.zero_order import list_plausible
 
-        scorer = sparse_scorer(scorers)
-        node = np.zeros((batch.n_positions, scorer.n_rows))
-        scorer.forward({"weight": self.weight}, batch, "sum", node)
-        kept = np.empty(node.shape, np.bool_)
-        mark_plausible(node, self.threshold if threshold is None else threshold, kept)
-        if threshold is None and self.threshold > 0.0:
-            wide = np.flatnonzero(kept.sum(axis=1) > MOST_ROWS)
-            best = np.argpartition(node[wide], -MOST_ROWS, axis=1)[:, -MOST_ROWS:]
-            kept[wide] = False
-            kept[wide[:, None], best] = True
-        return kept
+        scorer, sparse, n = sparse_scorer(scorers), batch.sparse, batch.n_positions
+        assert sparse is not None
+        pairs = scorer.pairs
+        own = threshold is None and self.threshold > 0.0
+        table, index = np.ones((1, scorer.n_rows), np.bool_), np.zeros(n, np.int32)
+        if clamp is not None:
+            table, index = clamp.table, clamp.index
+        first = np.zeros(n + 1, np.int64)
+        rows = np.empty(n * (MOST_ROWS if own and clamp is None else scorer.n_rows), np.int32)
+        list_plausible(
+            sparse.indptr, sparse.indices, sparse.weights(), pairs.first, pairs.row, pairs.n_full, pairs.n_single,
+            self.weight, self.threshold if threshold is None else threshold, MOST_ROWS if own else 0, index, table,
+            keep_known, first, rows,
+        )  # fmt: skip
+        return Lattice(first, rows[: first[-1]].copy())
 
     def to_parts(self) -> tuple[dict[str, Any], Arrays]:
         """For a model file."""

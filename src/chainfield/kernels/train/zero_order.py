@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.chain.bundles import aligned, largest
-from chainfield.kernels.declare import Bool, Bool2D, Float, Float2D, Int, Int32, Out
+from chainfield.kernels.declare import Bool, Bool2D, Float, Int, Int32, Out
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.layout import LANES
-from chainfield.kernels.vector import add, exp, get, load, put, splat, store, total
+from chainfield.kernels.vector import add, exp, get, highest, load, put, splat, store, total
 
 from .linear import gather_position
 
@@ -135,13 +135,82 @@ def adapt(
 
 
 @kernel
-def mark_plausible(node: Float2D, threshold: float, kept: Out[Bool2D]) -> None:
-    """kept[t, r] = whether row r has a probability of at least the threshold; the best row always is."""
-    n, n_rows = node.shape
-    flat = node.ravel()
-    out = aligned((n_rows + LANES - 1) // LANES * LANES)
-    for t in range(n):
-        z = softmax(flat, t * n_rows, n_rows, out)
-        least = min(threshold * z, 1.0)
-        for r in range(n_rows):
-            kept[t, r] = get(out, r) >= least
+def list_plausible(
+    indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, n_single: int, weight: Float,
+    threshold: float, most: int, index: Int32, table: Bool2D, keep_known: bool, begin: Out[Int], rows: Out[Int32],
+) -> None:  # fmt: skip
+    """rows[begin[t]:begin[t+1]]: the rows whose probability reaches the threshold; the best one always does.
+
+    Where more than ``most`` do, the best of them stay, and of equal ones the first; 0: all stay. The labels of a
+    position allow the rows table[index[t]]. ``keep_known``: what they allow is added, unless that is everything; else
+    nothing but what they allow stays, and all of that where nothing plausible is among it.
+    """
+    n_rows = table.shape[1]
+    n_padded = (n_rows + LANES - 1) // LANES * LANES
+    scores = aligned(n_padded)
+    out = aligned(n_padded)
+    top = np.empty(max(most, 1))
+    full = np.empty(len(table), np.bool_)
+    for i in range(len(table)):
+        full[i] = table[i].all()
+    m = 0
+    for t in range(len(indptr) - 1):
+        begin[t] = m
+        for r in range(n_padded):
+            put(scores, r, 0.0)
+        gather_position(
+            indptr[t], indptr[t + 1], indices, values, first, row, n_full, n_single, n_rows, weight, scores,
+            np.int64(0),
+        )  # fmt: skip
+        cut = min(threshold * softmax(scores, np.int64(0), n_rows, out), 1.0)
+        spare = n_rows
+        if most > 0 and count_from(out, n_rows, cut) > most:
+            cut = lowest_of_best(out, n_rows, most, top)
+            for i in range(most):
+                spare -= top[i] > cut
+            spare -= n_rows - most
+        allowed = table[index[t]]
+        free = full[index[t]]
+        for v in range(0, n_padded, LANES):
+            if free and highest(load(out, v)) < cut:
+                continue
+            for r in range(v, min(v + LANES, n_rows)):
+                x = get(out, r)
+                plausible = x > cut or (x == cut and spare > 0)
+                if plausible and x == cut:
+                    spare -= 1
+                right = free or allowed[r]
+                if (plausible and right) or (keep_known and (plausible or (right and not free))):
+                    put(rows, m, r)
+                    m += 1
+        if m == begin[t]:
+            for r in range(n_rows):
+                if allowed[r]:
+                    put(rows, m, r)
+                    m += 1
+    begin[len(indptr) - 1] = m
+
+
+@inner
+def count_from(values: Any, n: int, least: float) -> int:
+    """How many of n values are not smaller than ``least``."""
+    found = 0
+    for i in range(n):
+        found += get(values, i) >= least
+    return found
+
+
+@inner
+def lowest_of_best(values: Any, n: int, most: int, top: Any) -> float:
+    """The smallest of the ``most`` largest of n values; ``top`` holds them in ascending order."""
+    for i in range(most):
+        put(top, i, -np.inf)
+    for j in range(n):
+        x = get(values, j)
+        if x > get(top, 0):
+            i = 0
+            while i + 1 < most and get(top, i + 1) < x:
+                put(top, i, get(top, i + 1))
+                i += 1
+            put(top, i, x)
+    return get(top, 0)
