@@ -154,7 +154,7 @@ def _tag_text(
     decoder: str | None,
     jobs: int,
     encoding: str,
-    fields: dict[str, str | None],
+    fields: dict[str, Any],
     review: int | None,
 ) -> None:
     """Raw text and annotation files."""
