@@ -34,7 +34,7 @@ ALLOWED: dict[str, str] = {
     "data": "errors arrays checking limits parallel kernels kernels.text",
     "frames": "errors lazy arrays",
     "confidence": "errors lazy arrays schema",
-    "text": "errors arrays lazy kernels kernels.text data",
+    "text": "errors arrays lazy spans kernels kernels.text data",
     "metrics": "errors arrays spans",
     "states": "errors arrays spans kernels",
     "potentials": "errors arrays checking states",
