@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainfield import EmpiricalCRF, LinearCRF
@@ -22,6 +22,7 @@ BAD = [["O", "I-ORG", "I-ORG", "I-ORG"], ["O", "B-LOC"], ["B-LOC", "O", "I-LOC"]
 NAMES = ["O", "B-X", "I-X", "E-X", "S-X", "B-Y", "I-Y"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(NAMES), max_size=9), st.sampled_from(["iob1", "iob2", "bioes"]))
 def test_repaired_labels_obey_the_scheme(labels: list[str], scheme: str) -> None:
     mended, repairs = repair_labels([labels], scheme, "conlleval")
