@@ -110,5 +110,14 @@ BENCHMARKS = {
             "5",
             "encode",
         ),
+        Benchmark(
+            "text",
+            "raw text: tokenising, and tagging with a model of CoNLL-2003; beside spaCy and tokenizers",
+            "3",
+            "raw_text",
+        ),
+        Benchmark(
+            "addresses", "US addresses as strings: accuracy and speed, beside the package usaddress", "3", "addresses"
+        ),
     )
 }
