@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -78,8 +79,12 @@ def test_stretches_equal_enumeration(problem, data):
         ]
         starts, ends, allowed = [*starts, a], [*ends, b], [*allowed, *sets]
         expected.append(math.fsum(right))
-    found = stretch_probabilities(space, potentials, np.array(starts), np.array(ends), clamp_sets(space, allowed))
-    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
+    for few in (0, 100):  # both ways
+        with patch("chainfield.inference.stretches.FEW", few):
+            found = stretch_probabilities(
+                space, potentials, np.array(starts), np.array(ends), clamp_sets(space, allowed)
+            )
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10)
 
 
 @settings(max_examples=100, deadline=None)

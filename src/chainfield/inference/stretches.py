@@ -6,7 +6,11 @@ p(s, s') and of states p(s):
     P(s_a … s_b) = p(s_a) · Π_t p(s_t, s_t+1) / p(s_t)
 
 so that a stretch costs its own length, however long the sequence is. All stretches of a batch take their steps side by
-side. The result is exact, also where labels have several states.
+side. Where sequences have few stretches, it takes less time to sum over the paths that agree with each of them:
+
+    P(stretch) = Z(the paths through it) / Z
+
+The result is exact both ways, also where labels have several states.
 """
 
 from __future__ import annotations
@@ -19,9 +23,10 @@ from chainfield.arrays import Float, Integers, offsets_of
 from chainfield.potentials import Clamp, Potentials
 from chainfield.states import StateSpace
 
-from .partition import marginals
+from .partition import log_partition, marginals
 
 CELLS = 1 << 22  # posteriors of edges that are held at a time
+FEW = 16  # sums over all sequences that take less time than posteriors of edges do
 
 
 def stretch_probabilities(
@@ -36,6 +41,9 @@ def stretch_probabilities(
     if not len(lengths):
         return found
     first = offsets_of(lengths)[:-1]  # where each stretch lies in the clamp
+    of = np.searchsorted(potentials.offsets, starts, side="right") - 1  # the sequence of each
+    if potentials.shared and int(potentials.ragged.lengths[of].sum()) <= FEW * len(potentials.node):
+        return _by_sums(space, potentials, of, np.asarray(starts, np.int64), lengths, first, clamp)
     order = np.argsort(starts, kind="stable")
     size = max(1, CELLS // max(space.n_edges, 1))
     for lo, hi in potentials.ragged.blocks(size):
@@ -49,6 +57,21 @@ def stretch_probabilities(
             )
             found[own] = _within(space, window, starts[own] - at.start, lengths[own], first[own], clamp)
     return found
+
+
+def _by_sums(
+    space: StateSpace, potentials: Potentials, of: Any, starts: Any, lengths: Any, first: Any, clamp: Clamp
+) -> Float:
+    """A copy of the sequence for each stretch, without the paths that do not agree with it."""
+    ragged = potentials.ragged
+    copies = ragged.take(of)
+    node = potentials.node[ragged.positions(of)]
+    moved = copies.offsets[:-1] + starts - ragged.offsets[of] - first
+    rows = np.repeat(moved, lengths) + np.arange(int(lengths.sum()))
+    node[rows] = np.where(clamp.table[clamp.index[: len(rows)]], node[rows], -np.inf)
+    log_z = log_partition(space, potentials)[of]
+    through = log_partition(space, Potentials(node, potentials.edge, copies.offsets), strict=False)
+    return np.minimum(np.exp(through - log_z), 1.0)
 
 
 def _within(space: StateSpace, potentials: Potentials, starts: Any, lengths: Any, first: Any, clamp: Clamp) -> Float:

@@ -189,7 +189,10 @@ class TextTagger(Configurable):
 
         Without ``probabilities`` it is faster. ``alternatives``: how many other labels to give for each span.
         """
-        return list(self.pipe(check_items(texts), probabilities=probabilities, alternatives=alternatives))
+        items = check_items(texts)
+        if len(items) == 1:  # nothing to share among threads
+            return self._tagged(self._ready(), items, probabilities or alternatives > 0, alternatives)
+        return list(self.pipe(items, probabilities=probabilities, alternatives=alternatives))
 
     def pipe(
         self, texts: Iterable[Any], *, probabilities: bool = True, alternatives: int = 0
@@ -201,10 +204,9 @@ class TextTagger(Configurable):
         """
         tagger = self._ready()
         n_jobs = count_jobs(self.model_.n_jobs)
-        alone = replace(tagger, n_jobs=1)
 
-        def part(some: list[Any]) -> list[list[FoundSpan]]:
-            return self._tagged(alone, some, probabilities or alternatives > 0, alternatives)
+        def part(some: list[Any]) -> list[list[FoundSpan]]:  # within a thread, a tagger does not ask for more of them
+            return self._tagged(tagger, some, probabilities or alternatives > 0, alternatives)
 
         for found in ordered_map(part, portions(texts), n_jobs):
             yield from found
