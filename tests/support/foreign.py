@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import random
 import struct
 from collections.abc import Callable, Iterator
+from itertools import count
 
 import numpy as np
 
@@ -59,23 +61,25 @@ def crfpp_binary() -> bytes:
 
 
 def darts(values: dict[bytes, int]) -> bytes:
-    """A double-array trie, built in the simplest way: every node's children lie behind all that is there."""
+    """A double-array trie, built in the simplest way: every node's children lie in the first place that fits."""
     units = {0: [1, 0]}
+    bases: set[int] = set()
 
-    def place(node: int, keys: dict[bytes, int], base: int) -> int:
-        """Put the children of a node at ``base``; returns where the next ones may lie."""
+    def place(node: int, keys: dict[bytes, int]) -> None:
+        """Put the children of a node where nothing lies yet."""
+        first = sorted({key[0] for key in keys if key})
+        spots = [0] * (b"" in keys) + [1 + byte for byte in first]
+        base = next(b for b in count(1) if b not in bases and not any(b + spot in units for spot in spots))
+        bases.add(base)
         units[node][0] = base
-        free = base + 258
+        units.update({base + spot: [0, base] for spot in spots})
         if b"" in keys:
-            units[base] = [-1 - keys[b""], base]
-        for byte in sorted({key[0] for key in keys if key}):
-            child = base + 1 + byte
-            units[child] = [0, base]
-            free = place(child, {key[1:]: v for key, v in keys.items() if key and key[0] == byte}, free)
-        return free
+            units[base][0] = -1 - keys[b""]
+        for byte in first:
+            place(base + 1 + byte, {key[1:]: v for key, v in keys.items() if key and key[0] == byte})
 
-    size = place(0, values, 1)
-    table = np.zeros((size, 2), "<i4")
+    place(0, values)
+    table = np.zeros((max(units) + 1, 2), "<i4")
     for at, unit in units.items():
         table[at] = unit
     return table.tobytes()
@@ -112,33 +116,36 @@ MODELS: dict[str, Callable[[], bytes]] = {
 }
 
 
-def damaged(content: bytes, rng: np.random.Generator) -> bytes:
+def damaged(content: bytes, rng: random.Random) -> bytes:
     """One of many ways to damage a file: bytes changed, numbers made extreme, pieces cut, doubled or moved."""
     data = bytearray(content)
-    for _ in range(int(rng.integers(1, 4))):
-        at = int(rng.integers(max(len(data), 1)))
-        way = int(rng.integers(7))
+    for _ in range(rng.randrange(1, 4)):
+        at = rng.randrange(max(len(data), 1))
+        way = rng.randrange(8)
         if way == 0:
             del data[at:]
         elif way == 1 and data:
-            data[at] = int(rng.integers(256))
+            data[at] = rng.randrange(256)
         elif way == 2:
-            number = int(rng.choice([0, 1, 2**31 - 1, 2**31, 2**32 - 1, len(data), int(rng.integers(2**32))]))
+            number = rng.choice((0, 1, 2**31 - 1, 2**31, 2**32 - 1, len(data), rng.randrange(2**32)))
             data[at : at + 4] = number.to_bytes(4, "little")
         elif way == 3:
-            end = at + int(rng.integers(1, 64))
+            end = at + rng.randrange(1, 64)
             data[at:at] = data[at:end]
         elif way == 4:
-            del data[at : at + int(rng.integers(1, 64))]
+            del data[at : at + rng.randrange(1, 64)]
         elif way == 5:
-            data[at : at + 1] = str(int(rng.integers(10**6))).encode()
+            data[at : at + 1] = str(rng.randrange(10**6)).encode()
+        elif way == 6:
+            data[at : at + 8] = struct.pack("<d", rng.choice((np.nan, np.inf, -1e308, 1e-320)))
         else:
-            data[at : at + 8] = struct.pack("<d", float(rng.choice([np.nan, np.inf, -1e308, 1e-320])))
+            to, size = rng.randrange(max(len(data), 1)), rng.randrange(1, 64)
+            data[to : to + size] = data[at : at + size]
     return bytes(data)
 
 
 def damages(content: bytes, n: int, seed: int) -> Iterator[bytes]:
     """n damaged files."""
-    rng = np.random.default_rng(seed)
+    rng = random.Random(seed)
     for _ in range(n):
         yield damaged(content, rng)
