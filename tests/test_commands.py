@@ -140,10 +140,13 @@ def test_help_lists_the_commands_in_order() -> None:
         "classify",
         "evaluate",
         "report",
+        "review",
+        "serve",
         "convert",
         "show",
         "import",
         "export",
+        "update",
         "compile",
     ]
 

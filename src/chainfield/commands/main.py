@@ -33,6 +33,7 @@ NAMES = (
     "show",
     "import",
     "export",
+    "update",
     "compile",
 )
 # A module and its command cannot be called by a keyword of Python.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     "-o", "--output", type=click.Path(path_type=Path), help="With --states: a picture (png, svg) or page (html)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Write all weights (with --states: the states) as JSON.")
+@click.option("--lines", is_flag=True, help="Write all weights that are not 0, one per line (see chainfield update).")
 def show(
     model: Path,
     top: int,
@@ -41,12 +42,16 @@ def show(
     sentence: int | None,
     output: Path | None,
     as_json: bool,
+    lines: bool,
 ) -> None:
     """Show the strongest features and transitions of MODEL, or what its states stand for."""
     from chainfield.features import TemplateFeatures
     from chainfield.files.model import load_model
     from chainfield.fitted import names
 
+    if lines:
+        _lines(model, as_json or template or label is not None or states is not None)
+        return
     tagger, about = load_model(model)
     if label is not None and label not in map(str, tagger.task.labels):
         known = ", ".join(map(str, tagger.task.labels[:10]))
@@ -84,6 +89,21 @@ def show(
         click.echo(json.dumps(content | {"boundary": boundary}, ensure_ascii=False, default=str))
         return
     _tables(tagger, about, weights, moves, top)
+
+
+def _lines(model: Path, others: bool) -> None:
+    """All weights, as ``chainfield update`` reads them."""
+    import chainfield
+    from chainfield.compat.patching import weight_lines
+    from chainfield.models.tagging import TaggingModel
+
+    if others:
+        raise ConfigError("--lines writes all weights; leave out --json, --label, --states and --template.")
+    found = chainfield.load(model)
+    if not isinstance(found, TaggingModel):
+        raise ConfigError("The model labels whole sequences; weights are written for taggers.")
+    for line in weight_lines(found):
+        click.echo(line.encode("utf-8", "surrogateescape"))
 
 
 def _key(name: Any) -> Any:

@@ -13,6 +13,7 @@ import click
 
 from chainfield.errors import ConfigError, DataError
 
+from .given import split_given
 from .options import annotation_files, check_output, jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("data", type=click.Path(), default="-")
 @click.option("-o", "--output", type=click.Path(), default="-", help="Where to write; - is standard output.")
+@click.option("--given", type=int, metavar="COLUMN", help="Column (from 0 or -1) of what is known of labels.")
 @click.option("--decoder", type=click.Choice(_DECODERS), help="Which labels are the best.  [default: the model's]")
 @click.option("--marginals", is_flag=True, help="Add each label's probability.")
 @click.option("--n-best", type=int, help="Write the N best label sequences with their probabilities.")
@@ -47,6 +49,7 @@ def tag(
     model: Path,
     data: str,
     output: str,
+    given: int | None,
     decoder: str | None,
     marginals: bool,
     n_best: int | None,
@@ -68,6 +71,9 @@ def tag(
     Every row is written as it was, with its label in one more column. Rows may have the label column of the training
     data or lack it.
 
+    A column --given says what is known: a label; A|B (one of these); A=-2.5|B=1 (added to the scores of labels); ? or
+    _ (nothing). Labels around it are predicted accordingly.
+
     With --text, DATA is raw text, and with --format an annotation file (CoNLL-U, Label Studio, ...; its name may tell).
     The answers are spans by character with their probabilities, one JSON object per document, or in the format --to.
     """
@@ -82,7 +88,7 @@ def tag(
         raise ConfigError("--marginals and --n-best do not go together, except as --n-best with --json.")
     check_output(output, data, model)
     if dask is not None:
-        if n_best or marginals or as_json or decoder or text or format_ or to:
+        if n_best or marginals or as_json or decoder or text or format_ or to or given is not None:
             raise ConfigError("--dask adds labels to column files; leave out the options of other answers.")
         _tag_on_cluster(model, data, output, dask, reading_arguments(**options))
         return
@@ -90,6 +96,8 @@ def tag(
 
     name = "text" if text else annotated(data, format_)
     if name is not None:
+        if given is not None:
+            raise ConfigError("--given is a column of column files; leave it out for raw text and annotation files.")
         fields = {"word_column": word_column, "sentence_column": sentence_column, "text_field": text_field}
         _tag_text(model, data, output, name, whole, to, n_best, decoder, jobs, options["encoding"], fields, review)
         return
@@ -109,14 +117,17 @@ def tag(
     arguments = reading_arguments(**options)
     encoding, between = arguments.pop("encoding"), arguments["separator"]
     reader = SentenceReader(**arguments, source=source_name(data))  # refuses what does not go together
-    only_labels = not (marginals or n_best or as_json)
+    only_labels = not (marginals or n_best or as_json or given is not None)
     with click.open_file(output, "w", encoding=encoding) as out:
         if os.linesep != "\n" and hasattr(out, "reconfigure"):
             out.reconfigure(newline="")  # line ends stay as they were
         for block in _blocks(data, encoding, reader, as_bytes=only_labels):
+            known = None
+            if given is not None:
+                block, known = split_given(block, given, tagger)
             rows = input_rows(block, tagger, about)
             if block.sentences:
-                _write(out, tagger, block, rows, between, marginals, n_best, as_json)
+                _write(out, tagger, block, rows, between, marginals, n_best, as_json, known)
             else:
                 cells = tagger.labels(tagger.features.encode(rows, tagger.n_jobs))
                 out.buffer.write(block.with_cells(cells, list(map(str, tagger.task.labels))))  # type: ignore[attr-defined]
@@ -231,16 +242,17 @@ def _write(
     marginals: bool,
     n_best: int | None,
     as_json: bool,
+    known: list[list[Any]] | None,
 ) -> None:
     from chainfield.fitted.confidence import confidences
 
-    several = tagger.n_best(rows, n_best) if n_best else None
+    several = tagger.n_best(rows, n_best, known) if n_best else None
     if as_json or marginals:
-        sure = confidences(tagger, rows)
+        sure = confidences(tagger, rows, known)
         labels = [c.labels for c in sure]
     else:
         sure = None
-        labels = tagger.predict(rows) if several is None else [found[0][0] for found in several]
+        labels = tagger.predict(rows, known) if several is None else [found[0][0] for found in several]
     for i, sentence in enumerate(block.sentences):
         if as_json:
             assert sure is not None

@@ -48,7 +48,7 @@ def confidences(tagger: Tagger, sequences: Sequence[Any], given: Sequence[Any] |
     leaves.
     """
     batch = tagger.features.encode(sequences, tagger.n_jobs)
-    clamp = None if given is None else tagger.task.clamp(tagger.chain.space, given, batch.offsets)
+    clamp = None if given is None else tagger.task.known(tagger.chain.space, given, batch.offsets)
     numbers = tagger.labels(batch, given)
     blocks = tagger.blocks(batch)
 

@@ -86,7 +86,9 @@ class FittedModel:
         lattice has (see :func:`chainfield.scorers.unfolding.unfold_chain`), and must be asked for by itself.
         """
         chain, lattice = self.explicit(batch, clamp)
-        return chain.space, self.potentials(batch, clamp) if lattice is None else self._within(chain, batch, lattice)
+        if lattice is None:
+            return chain.space, self.potentials(batch, clamp)
+        return chain.space, self._within(chain, batch, lattice, clamp)
 
     def explicit(self, batch: Batch, clamp: Clamp | None = None) -> tuple[Chain, Lattice | None]:
         """A chain whose space lists all states of a batch, and the rows that its pruner leaves; None: all."""
@@ -95,8 +97,11 @@ class FittedModel:
         lattice = plausible(self.chain, batch, clamp)
         return (unfold_chain(self.chain, lattice) if self.chain.reach > 1 else self.chain), lattice
 
-    def _within(self, chain: Chain, batch: Batch, lattice: Lattice) -> Potentials:
-        return lattice.apply(chain.potentials(self.params, batch, self.how)[0])
+    def _within(self, chain: Chain, batch: Batch, lattice: Lattice, clamp: Clamp | None) -> Potentials:
+        found = lattice.apply(chain.potentials(self.params, batch, self.how)[0])
+        if clamp is None or clamp.added is None:
+            return found
+        return Potentials(found.node + clamp.added, found.edge, found.offsets)
 
     def potentials(self, batch: Batch, clamp: Clamp | None = None) -> Potentials:
         """The scores of a batch over the chain's space; ``clamp`` excludes what disagrees with what is known.
@@ -104,7 +109,7 @@ class FittedModel:
         A chain may exclude labels by itself. Where it leaves a sequence without a path, it is relaxed there.
         """
         if self.chain.pruner is not None:
-            return self._within(self.chain, batch, plausible(self.chain, batch, clamp))
+            return self._within(self.chain, batch, plausible(self.chain, batch, clamp), clamp)
         found = self.scoring.potentials(batch)
         found = found if clamp is None else clamp.apply(found)
         relaxed = self._relaxed
@@ -152,7 +157,7 @@ class FittedModel:
 
         ``given`` fixes what is known.
         """
-        clamp = None if given is None else self.task.clamp(self.chain.space, given, batch.offsets)
+        clamp = None if given is None else self.task.known(self.chain.space, given, batch.offsets)
 
         def block(bounds: tuple[int, int]) -> R:
             lo, hi = bounds

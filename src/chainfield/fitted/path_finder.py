@@ -48,7 +48,7 @@ def found_labels(model: Tagger, batch: Batch, given: Sequence[Any] | None = None
     finder, space = model.finder, model.chain.space
     if finder is None:
         return None
-    clamp = None if given is None else model.task.clamp(space, given, batch.offsets)
+    clamp = None if given is None else model.task.known(space, given, batch.offsets)
 
     def block(bounds: tuple[int, int]) -> Int32:
         lo, hi = bounds
@@ -56,7 +56,7 @@ def found_labels(model: Tagger, batch: Batch, given: Sequence[Any] | None = None
         part = None if clamp is None else clamp[batch.ragged.slice_of(lo, hi)]
         node = model.scoring.nodes(window)
         if part is not None:
-            node = np.where(part.table[part.index], node, -np.inf)
+            node = part.nodes(node)
         rows, score = finder.best_rows(space, model.own(finder), window, node)
         for s in np.flatnonzero(score == -np.inf).tolist():
             at = window.ragged.slice_of(s, s + 1)

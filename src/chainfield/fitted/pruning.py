@@ -41,7 +41,7 @@ def plausible(chain: Chain, batch: Batch, clamp: Clamp | None = None, *, keep_kn
 def best_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None = None) -> Int32:
     """(N,) the labels of the best paths through the lattice."""
     chain = model.chain
-    clamp = None if given is None else model.task.clamp(chain.space, given, batch.offsets)
+    clamp = None if given is None else model.task.known(chain.space, given, batch.offsets)
     net = net_of(chain)
     edge = np.zeros((1, chain.space.n_edges))
     for scorer in chain.transitions:
@@ -52,8 +52,11 @@ def best_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None = 
     def block(bounds: tuple[int, int]) -> Int32:
         lo, hi = bounds
         window = batch.window(lo, hi)
-        lattice = _block(chain, window, _part(clamp, batch, lo, hi), False)
+        part = _part(clamp, batch, lo, hi)
+        lattice = _block(chain, window, part, False)
         node = model.scoring.nodes(window)
+        if part is not None and part.added is not None:
+            node = node + part.added
         rows, score = lattice_paths(net, lattice, Potentials(node, edge, window.offsets), triples)
         lost = np.flatnonzero(score == -np.inf)
         if len(lost):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainfield.arrays import Bool, Int, Int32, Integers
+from chainfield.arrays import Bool, Float, Int, Int32, Integers
 from chainfield.errors import DataError
 
 from .potentials import Potentials
@@ -30,6 +30,7 @@ class Clamp:
 
     index: Int32  # (N,)
     table: Bool  # (M, R)
+    added: Float | None = None  # (N, R) what is added to the scores of rows; only in prediction
 
     @cached_property
     def single_row(self) -> Int32:
@@ -49,14 +50,18 @@ class Clamp:
 
     def __getitem__(self, positions: slice | Int) -> Clamp:
         """The same for some of the positions."""
-        part = Clamp(self.index[positions], self.table)
+        part = Clamp(self.index[positions], self.table, None if self.added is None else self.added[positions])
         part.__dict__["single_row"] = self.single_row
         return part
 
     def apply(self, potentials: Potentials) -> Potentials:
         """The potentials with -inf wherever a row is not allowed."""
-        node = np.where(self.table[self.index], potentials.node, -np.inf)
-        return Potentials(node, potentials.edge, potentials.offsets)
+        return Potentials(self.nodes(potentials.node), potentials.edge, potentials.offsets)
+
+    def nodes(self, node: Float) -> Float:
+        """The same for node scores (N, R)."""
+        node = np.where(self.table[self.index], node, -np.inf)
+        return node if self.added is None else node + self.added
 
 
 def clamp_labels(space: StateSpace, labels: Integers) -> Clamp:

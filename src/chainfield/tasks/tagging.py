@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, ClassVar, final
@@ -57,6 +57,21 @@ class Tagging(Task):
             allowed = [self._allowed(label, i, ragged) for i, label in enumerate(flat)]
             return clamp_sets(space, allowed)
 
+    def known(self, space: StateSpace, given: Sequence[Any], offsets: Int) -> Clamp:
+        """Known labels, and dicts {label: number} at positions whose scores are changed: the numbers are added."""
+        if not any(isinstance(label, Mapping) for labels in given for label in labels):
+            return self.clamp(space, given, offsets)
+        hard = [[None if isinstance(label, Mapping) else label for label in labels] for labels in given]
+        clamp, ragged = self.clamp(space, hard, offsets), Ragged(offsets)
+        added = np.zeros((len(clamp.index), space.n_labels))
+        for at, label in enumerate(chain.from_iterable(given)):
+            if isinstance(label, Mapping):
+                place = "Sequence {}, position {}".format(*ragged.place(at))
+                for name, score in label.items():
+                    (number,) = self.numbers_of(frozenset((name,)), place)
+                    added[at, number] = added_score(score, name, place)
+        return replace(clamp, added=np.ascontiguousarray(added[:, space.label_of_row]))
+
     @cached_property
     def _numbers(self) -> dict[Any, int]:
         return {**self.number, None: UNKNOWN}
@@ -95,6 +110,14 @@ class Tagging(Task):
         names = np.empty(len(self.labels), object)
         names[:] = self.labels
         return names
+
+
+def added_score(score: Any, label: Any, place: str) -> float:
+    """A number that may be added to a score: finite, or -inf, which rules a label out."""
+    number = float(score) if isinstance(score, int | float | np.integer | np.floating) else np.nan
+    if not number < np.inf:
+        raise DataError(f"{place}: {score!r:.40} cannot be added to the score of {label!r}; give a number.")
+    return number
 
 
 def check_lengths(targets: Sequence[Any], offsets: Int) -> None:

@@ -49,6 +49,10 @@ class Task(ABC):
     def clamp(self, space: StateSpace, targets: Sequence[Any], offsets: Int) -> Clamp:
         """What the targets of a batch tell about its states."""
 
+    def known(self, space: StateSpace, given: Sequence[Any], offsets: Int) -> Clamp:
+        """What is given in prediction."""
+        return self.clamp(space, given, offsets)
+
     @abstractmethod
     def cost(self, space: StateSpace, clamp: Clamp, margin: float) -> Float:
         """(M, R) what a row costs at a position with a set of the clamp, in margin objectives."""
