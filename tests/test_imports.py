@@ -49,8 +49,8 @@ ALLOWED: dict[str, str] = {
     "features scorers objectives",
     "trainers": "errors arrays schema parallel kernels kernels.chain kernels.train states potentials inference "
     "features scorers objectives problem",
-    "fitted": "errors arrays checking limits parallel spans kernels kernels.chain states potentials inference "
-    "features scorers tasks",
+    "fitted": "errors arrays checking limits parallel spans kernels kernels.chain kernels.train states potentials "
+    "inference features scorers tasks",
     "plots": "errors arrays",
     "pages": "",
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
@@ -88,6 +88,7 @@ ALLOWED: dict[str, str] = {
     "problem trainers fitted files models compat compat.crfsuite",
     "compat.sklearn_crfsuite": "errors arrays compat compat.pycrfsuite",
     "compat.torchcrf": "torch compat",
+    "compat.usaddress": "errors arrays parallel features fitted compat compat.pycrfsuite",
     "commands": "errors limits arrays settings parallel spans kernels data metrics features trainers fitted inspection "
     "files corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite "
     "reports serving watching",

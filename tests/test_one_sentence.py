@@ -12,8 +12,11 @@ import pytest
 import chainfield
 from chainfield import HiddenCRF, LinearCRF
 from chainfield.errors import DataError, NotTrainedError
+from chainfield.fitted import Tagger as Fitted
 from chainfield.fitted.scoring import Scoring
+from chainfield.inference import decoder_named
 from chainfield.kernels.jit import NATIVE
+from chainfield.tasks import Tagging
 from support.catalogue import SPACES, compose, draw_theta
 
 SENTENCES = [["the", "old", "dog", "barks"], ["a", "dog"], [], ["old", "dogs", "bark", "a", "lot"], ["the", "unheard"]]
@@ -97,6 +100,45 @@ def test_scores_are_those_of_the_chain(space, transition, how, normalised):
         assert found.edge.tobytes() == expected.edge.tobytes()
     edge = scoring.edges(problem.batch, scoring.nodes(problem.batch))
     assert edge.flags.writeable == chain.own_edges
+
+
+def test_the_short_way_gives_the_labels_of_the_long_one(model):
+    crf, sequences = model
+    tagger = crf.tagger_
+    batch = tagger.features.encode(sequences * 400)
+    if batch.sparse is None:
+        assert tagger.straight is None
+        return
+    long = tagger.map(decoder_named("viterbi"), batch)
+    for jobs in (1, 3):
+        assert tagger.straight.labels(batch, jobs).tolist() == np.concatenate(long).tolist()
+
+
+@pytest.mark.parametrize("emission", ["all pairs", "seen pairs + boundary", "all pairs + dense + boundary"])
+@pytest.mark.parametrize("transition", ["tied", "free", "some + edge features"])
+@pytest.mark.parametrize("space", SPACES)
+def test_every_chain_with_a_short_way(space, transition, emission):
+    """Scores with values, ends, ties, hidden states and rules; chains with anything else have none."""
+    problem = compose(space, emission, transition, "likelihood")
+    chain = problem.chain
+    labels = tuple(range(chain.space.n_labels))
+    tagger = Fitted(features=None, task=Tagging(labels), chain=chain, theta=draw_theta(problem))
+    linear = "dense" not in emission and transition != "some + edge features"
+    assert (tagger.straight is not None) == linear
+    if linear:
+        expected = np.concatenate(tagger.map(decoder_named("viterbi"), problem.batch))
+        assert tagger.straight.labels(problem.batch).tolist() == expected.tolist()
+
+
+def test_scores_that_are_no_numbers_are_left_to_the_long_way():
+    crf = LinearCRF(max_iter=5, n_jobs=1).fit([[{"a": 1.0}, {"b": 1.0}]], [["A", "B"]])
+    assert crf.tag([{"a": 1e300}, {"b": 1.0}])[0] == "A"
+    huge = [[{"a": 1.7e308, "b": 1.7e308}] * 2]
+    tagger = crf.tagger_
+    doubled = replace(tagger, theta=tagger.theta * 100)
+    assert doubled.straight.labels(tagger.features.encode(huge)) is None
+    with pytest.raises(DataError, match="NaN or"):
+        doubled.predict(huge)
 
 
 def test_parameters_cannot_change_under_what_follows_from_them(model):

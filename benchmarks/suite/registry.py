@@ -56,6 +56,15 @@ BENCHMARKS = {
         Benchmark(
             "memory-conll2000", "peak memory of training and tagging, and bytes per token", "10", "memory_conll2000"
         ),
+        Benchmark(
+            "dropin", "usaddress on python-crfsuite and on chainfield: one address at a time, and many", "4", "dropin"
+        ),
+        Benchmark(
+            "dropin-crfsuite",
+            "chainfield.compat.pycrfsuite against python-crfsuite: training, tagging, loading",
+            "4",
+            "dropin_crfsuite",
+        ),
         Benchmark("hmm-em", "EM of hidden Markov models with Gaussian mixtures, against hmmlearn", "2", "hmm_em"),
         Benchmark(
             "latent",

@@ -1,4 +1,4 @@
-"""Programs that import ``pycrfsuite``, ``sklearn_crfsuite`` or ``torchcrf`` themselves, on this library's engine.
+"""Programs that import ``pycrfsuite``, ``sklearn_crfsuite``, ``torchcrf`` or ``usaddress``, on this library's engine.
 
 >>> from chainfield.compat import install
 >>> install("pycrfsuite")
@@ -19,7 +19,7 @@ from types import ModuleType
 
 from chainfield.errors import ConfigError
 
-NAMES = ("pycrfsuite", "sklearn_crfsuite", "torchcrf")
+NAMES = ("pycrfsuite", "sklearn_crfsuite", "torchcrf", "usaddress")
 
 
 def install(*names: str) -> None:

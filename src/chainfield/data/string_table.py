@@ -159,13 +159,12 @@ class StringTable:
 
     def find(self, pieces: Pieces, n_jobs: int = 1) -> Int32:
         """The number of each piece, -1 for unknown texts."""
+        buffer, starts, ends = pieces.buffer, pieces.starts, pieces.ends
+        if len(starts) <= CHUNK:
+            return self.find_in(buffer, starts, ends)
         from chainfield.kernels.text.strings import look_up
 
-        buffer, starts, ends, known = pieces.buffer, pieces.starts, pieces.ends, (self._slots, self._pool, self._first)
-        numbers = np.empty(len(starts), np.int32)
-        if len(numbers) <= CHUNK:
-            look_up(buffer, starts, ends, *known, numbers)
-            return numbers
+        known, numbers = (self._slots, self._pool, self._first), np.empty(len(starts), np.int32)
 
         def part(lo: int) -> None:
             bounds = slice(lo, lo + CHUNK)
@@ -173,6 +172,14 @@ class StringTable:
 
         for _ in ordered_map(part, range(0, len(numbers), CHUNK), n_jobs):
             pass
+        return numbers
+
+    def find_in(self, buffer: Bytes, starts: Int, ends: Int) -> Int32:
+        """The same for the arrays of pieces, by this thread."""
+        from chainfield.kernels.text.strings import look_up
+
+        numbers = np.empty(len(starts), np.int32)
+        look_up(buffer, starts, ends, self._slots, self._pool, self._first, numbers)
         return numbers
 
     def strings(self) -> list[str]:

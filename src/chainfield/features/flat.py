@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy import frombuffer
 
 from chainfield.arrays import Float, Int, Int32, offsets_of
 from chainfield.data.string_table import Pieces, pieces_of
@@ -47,21 +48,24 @@ def flatten(sequences: Sequence[Any]) -> Iterator[Flat]:
     given = sequences if type(sequences) in (list, tuple) else list(sequences)
     at = 0
     while at < len(given):
-        stop = at
-        if compiled is not None:
-            stop, offsets, indptr, bounds, text, values = compiled(given, at, PART, DEEPEST, PADDING, NUMBERS)
+        found = flat_part(given, at)
+        yield found
+        at += len(found.offsets) - 1
+
+
+def flat_part(given: Sequence[Any], at: int) -> Flat:
+    """The sequences from the one numbered ``at`` on, as many as are read at a time; ``given`` is a list or a tuple."""
+    if compiled is not None:
+        stop, offsets, indptr, bounds, text, values = compiled(given, at, PART, DEEPEST, PADDING, NUMBERS)
         if stop > at:
-            ends = np.frombuffer(bounds, np.int64)
-            yield Flat(
-                np.frombuffer(offsets, np.int64),
-                np.frombuffer(indptr, np.int64),
-                Pieces(np.frombuffer(text, np.uint8), ends[:-1], ends[1:]),
-                None if values is None else np.frombuffer(values, np.float64),
+            ends = frombuffer(bounds, np.int64)
+            return Flat(
+                frombuffer(offsets, np.int64),
+                frombuffer(indptr, np.int64),
+                Pieces(frombuffer(text, np.uint8), ends[:-1], ends[1:]),
+                None if values is None else frombuffer(values, np.float64),
             )
-        else:
-            stop = at + FEW
-            yield defined(given[at:stop], at)
-        at = stop
+    return defined(given[at : at + FEW], at)
 
 
 def defined(sequences: Sequence[Any], first: int = 0) -> Flat:

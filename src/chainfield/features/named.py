@@ -7,15 +7,26 @@ from dataclasses import replace
 from typing import Any, ClassVar, final
 
 import numpy as np
+from numpy import frombuffer
 
-from chainfield.arrays import Arrays, Int, Int32
+from chainfield.arrays import Arrays, Float, Int, Int32
 from chainfield.data.string_table import StringTable, pieces_of
+from chainfield.kernels.layout import PADDING
 from chainfield.parallel import ordered_map
 from chainfield.schema import Part, Tensor, texts_tensors
 
-from .batch import Batch
+from .attributes import DEEPEST
+from .batch import Batch, Sparse
 from .feature_map import FeatureMap, pack_strings
-from .flat import FEW, Flat, flatten, joined
+from .flat import FEW, NUMBERS, PART, Flat, compiled, flat_part, flatten, joined
+
+Entries = tuple[Int, Int32, Float | None, Int]  # where positions begin, features, values, where sequences begin
+
+
+def as_batch(entries: Entries, n_features: int) -> Batch:
+    """Entries as a batch."""
+    indptr, indices, values, offsets = entries
+    return Batch(offsets, Sparse(indptr, indices, values, n_features))
 
 
 @final
@@ -83,9 +94,22 @@ class NamedFeatures(FeatureMap):
 
     def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Unknown names have the number -1."""
+        if type(sequences) is list and len(sequences) == 1:
+            return self.look_up(flat_part(sequences, 0))
         # Python's objects are read by this thread; the others look up what it has read.
         parts = ordered_map(self.look_up, flatten(sequences), n_jobs if len(sequences) > FEW else 1)
         return joined(list(parts), self.n_features)
+
+    def entries(self, sequence: Any) -> Entries | None:
+        """The entries of one sequence by the shortest way; None: it needs the definition, or a compiler."""
+        found = None if compiled is None else compiled((sequence,), 0, PART, DEEPEST, PADDING, NUMBERS)
+        if found is None or found[0] == 0:
+            return None
+        _, offsets, indptr, bounds, text, values = found
+        ends = frombuffer(bounds, np.int64)
+        numbers = self._number.take(self._table.find_in(frombuffer(text, np.uint8), ends[:-1], ends[1:]))
+        given = None if values is None else frombuffer(values, np.float64)
+        return frombuffer(indptr, np.int64), numbers, given, frombuffer(offsets, np.int64)
 
     def look_up(self, part: Flat) -> Batch:
         """The same for sequences whose names have been read already."""

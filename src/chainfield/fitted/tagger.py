@@ -23,6 +23,7 @@ from chainfield.tasks import Tagging
 from .model import FittedModel, cut
 from .path_finder import PathFinder, finder_of, found_labels
 from .pruning import best_labels
+from .straight import Straight, straight_of
 
 PART = 128  # sequences that a thread takes at the least
 PARTS = 4  # how many times each thread comes back for more
@@ -54,8 +55,17 @@ class Tagger(FittedModel):
         """The same for sequences that are encoded already."""
         return self.task.decode(self.labels(batch, given), batch.offsets)
 
+    @cached_property
+    def straight(self) -> Straight | None:
+        """The short way to the best labels."""
+        return straight_of(self)
+
     def labels(self, batch: Batch, given: Sequence[Any] | None = None) -> Int32:
         """(N,) the best labels by number."""
+        if given is None and self.straight is not None:
+            found = self.straight.labels(batch, self.n_jobs)
+            if found is not None:
+                return found
         decoder = decoder_named(self.decoder)
         if self.decoder == "viterbi" and self.chain.pruner is not None:
             return best_labels(self, batch, given)

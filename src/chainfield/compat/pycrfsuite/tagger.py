@@ -18,7 +18,9 @@ from chainfield.compat.crfsuite.translate import as_text
 from chainfield.errors import DataError
 from chainfield.features import NamedFeatures
 from chainfield.features.batch import Batch
+from chainfield.features.named import Entries, as_batch
 from chainfield.fitted import Tagger as Fitted
+from chainfield.fitted.straight import Straight
 from chainfield.inference import clamped_path, label_marginals, log_partition, score_paths
 from chainfield.models.tagging import TaggingModel
 from chainfield.parallel import count_jobs
@@ -41,7 +43,8 @@ class Tagger:
         self._content: bytes | None = None
         self._parts: CrfsuiteModel | None = None
         self._model: TaggingModel | None = None
-        self._batch: Batch | None = None
+        self._short: tuple[NamedFeatures, Straight, list[str]] | None = None  # the shortest way to labels
+        self._batch: Batch | Entries | None = None  # the current sequence
         self._marginals: Float | None = None
 
     # ---- the model -----------------------------------------------------------------------------------------------
@@ -59,13 +62,17 @@ class Tagger:
     def _open(self, content: bytes, name: str) -> contextlib.closing[Tagger]:
         parts = parse_crfsuite(content, name)
         model = from_crfsuite(parts) if parts.labels else None
-        self._content, self._parts, self._model = content, parts, model
+        self._content, self._parts, self._model, self._short = content, parts, model, None
+        if model is not None:
+            fitted = model.tagger_
+            if fitted.straight is not None and isinstance(fitted.features, NamedFeatures):
+                self._short = fitted.features, fitted.straight, self.labels()
         self._batch = self._marginals = None
         return contextlib.closing(self)
 
     def close(self) -> None:
         """Forget the model."""
-        self._content = self._parts = self._model = self._batch = self._marginals = None
+        self._content = self._parts = self._model = self._short = self._batch = self._marginals = None
 
     @property
     def model(self) -> TaggingModel:
@@ -117,15 +124,17 @@ class Tagger:
 
     def tag(self, xseq: Any = None) -> list[str]:
         """The best labels of a sequence, which becomes the current one; without it, of the current one."""
+        if self._short is not None and xseq is not None:
+            features, straight, labels = self._short
+            entries = features.entries(xseq)
+            found = None if entries is None else straight.of(*entries)
+            if found is not None:
+                self._batch, self._marginals = entries, None
+                return [labels[number] for number in found.tolist()]
         fitted = self._fitted
         if xseq is not None:
-            batch = self._read(xseq)
-            self._batch, self._marginals = batch, None
-        elif self._batch is None:
-            return []
-        else:
-            batch = self._batch
-        return fitted.decode(batch)[0]
+            self.set(xseq)
+        return [] if self._batch is None else fitted.decode(self._current)[0]
 
     def probability(self, yseq: Sequence[Any]) -> float:
         """P(labels | current sequence)."""
@@ -157,6 +166,8 @@ class Tagger:
     def _current(self) -> Batch:
         if self._batch is None:
             raise DataError("There is no current sequence; call set or tag with one first.")
+        if isinstance(self._batch, tuple):
+            self._batch = as_batch(self._batch, self._fitted.features.n_features)
         return self._batch
 
     def _known(self, fitted: Fitted, labels: Iterable[Any]) -> list[str]:
