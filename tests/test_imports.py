@@ -78,7 +78,8 @@ ALLOWED: dict[str, str] = {
     "dask": "errors arrays parallel kernels data features problem files corpora models",
     "adapters": "errors arrays checking settings tasks models",
     "reports": "errors arrays spans metrics states fitted inspection pages models models.hmm",
-    "serving": "errors arrays checking parallel fitted inspection pages models text formats text.tagging reports",
+    "playground": "errors arrays features scorers fitted pages models text text.tagging",
+    "serving": "errors arrays checking parallel fitted inspection models text formats text.tagging playground",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
     "compat.crfsuite": "errors arrays features scorers fitted models compat",
@@ -91,7 +92,7 @@ ALLOWED: dict[str, str] = {
     "compat.usaddress": "errors arrays parallel features fitted compat compat.pycrfsuite",
     "commands": "errors limits arrays settings parallel spans kernels data metrics features trainers fitted inspection "
     "files corpora dask models models.empirical models.neural text formats text.tagging compat compat.crfsuite "
-    "reports serving watching",
+    "reports playground serving watching",
 }
 # Whoever needs one of these needs all of the library, or nothing of it.
 TOP = {"__init__", "__main__"}

@@ -25,6 +25,8 @@ EXTRA = "Serving needs Starlette and uvicorn; install them with: pip install 'ch
 @click.option("--max-tokens", type=click.IntRange(min=1), default=50_000, show_default=True, help="Of a request.")
 @click.option("--max-seconds", type=click.FloatRange(min=0.01), default=10.0, show_default=True, help="Of a request.")
 @click.option("--max-queue", type=click.IntRange(min=1), default=64, show_default=True, help="Requests that wait.")
+@click.option("--title", default="", help="Title of the page.")
+@click.option("--example", "examples", multiple=True, metavar="TEXT", help="A text that the page offers.")
 @click.option("--log-texts", is_flag=True, help="Write what users send into the log.")
 @click.option("--quiet", is_flag=True, help="Log no requests.")
 def serve(
@@ -39,6 +41,8 @@ def serve(
     max_tokens: int,
     max_seconds: float,
     max_queue: int,
+    title: str,
+    examples: tuple[str, ...],
     log_texts: bool,
     quiet: bool,
 ) -> None:
@@ -63,7 +67,15 @@ def serve(
     with sock:
         log = Log(requests=not quiet, texts=log_texts)
         door = make_application(
-            [Source.of(model) for model in models], bounds=bounds, jobs=jobs, keys=keys, cors=cors, watch=watch, log=log
+            [Source.of(model) for model in models],
+            bounds=bounds,
+            jobs=jobs,
+            keys=keys,
+            cors=cors,
+            watch=watch,
+            log=log,
+            title=title,
+            examples=examples,
         )
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{sock.getsockname()[1]}/"

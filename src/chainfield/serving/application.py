@@ -46,11 +46,13 @@ def make_application(
     cors: Sequence[str] = (),
     watch: float = 1.0,
     log: Log | None = None,
+    title: str = "",
+    examples: Sequence[str] = (),
 ) -> Door:
     """An ASGI application that serves models; they are loaded here, so that what is wrong is told at once.
 
     ``keys``: clients must send one of them. ``cors``: origins whose pages may ask. ``watch``: seconds between two looks
-    at the files; 0 for never.
+    at the files; 0 for never. ``title`` and ``examples`` are for the page.
     """
     log = log or Log(requests=False)
     metrics, bounds = Metrics(), bounds or Bounds()
@@ -59,7 +61,8 @@ def make_application(
         metrics.reloaded(event)
         log(event, **facts)
 
-    service = Service(Registry(sources, told), bounds, Workers(count_jobs(jobs), bounds), metrics, log)
+    workers = Workers(count_jobs(jobs), bounds)
+    service = Service(Registry(sources, told), bounds, workers, metrics, log, title, examples)
     service.keys = bool(keys)
     return Door(service, keys, cors, watch)
 

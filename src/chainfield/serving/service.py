@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -13,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from chainfield.errors import ChainfieldError
+from chainfield.playground import server_page
 
 from . import schemas
 from .bounds import Bounds
@@ -22,7 +23,6 @@ from .label_studio import predictions
 from .log import Log
 from .metrics import TYPE, Metrics
 from .openapi import document
-from .page import page, page_policy
 from .question import Question, parse
 from .refusal import Refusal
 from .registry import Registry, Served
@@ -42,10 +42,20 @@ def json_response(value: Any, status: int = 200) -> Response:
 class Service:
     """What answers requests."""
 
-    def __init__(self, registry: Registry, bounds: Bounds, workers: Workers, metrics: Metrics, log: Log) -> None:
+    def __init__(
+        self,
+        registry: Registry,
+        bounds: Bounds,
+        workers: Workers,
+        metrics: Metrics,
+        log: Log,
+        title: str = "",
+        examples: Sequence[str] = (),
+    ) -> None:
         self.registry, self.bounds, self.workers, self.metrics, self.log = registry, bounds, workers, metrics, log
         self.keys = False  # whether clients need one
         self.ready = True
+        self._page = server_page(title, examples)
 
     def routes(self) -> list[BaseRoute]:
         """All paths."""
@@ -220,9 +230,8 @@ class Service:
 
     async def page(self, request: Request) -> Response:
         """``/``: the page to try models."""
-        return Response(
-            page(), media_type="text/html; charset=utf-8", headers={"content-security-policy": page_policy()}
-        )
+        headers = {"content-security-policy": self._page.policy}
+        return Response(self._page.html, media_type="text/html; charset=utf-8", headers=headers)
 
 
 async def within(work: Any, seconds: float) -> Any:

@@ -22,11 +22,11 @@ const family = name => getComputedStyle(document.documentElement).getPropertyVal
 function width(text, font) { canvas.font = font; return canvas.measureText(text).width; }
 
 // A sentence: words in the middle, spans above and below, aligned to the words.
-// spans: {type, start, end, p?, style?: 'quiet' | 'none', text?}; options: live(t), names {up, down}, extra(t), mark(t)
+// spans: {type, start, end, p?, style?: 'quiet' | 'none', text?}; options: live(t), names {up, down}, extra(t), mark(t), size of the type
 function sentence(words, up, down, options = {}) {
   const n = words.length, bars = words.map(() => ''), pad = new Array(n).fill(0), place = words.map(() => new Set());
   const hold = new Array(n).fill(false), rows = [['up', up], ['down', down]].filter(row => row[1]);
-  const small = `600 11px ${family('--sans')}`, big = `17px ${family('--serif')}`;
+  const small = `600 11px ${family('--sans')}`, big = `${options.size || 17}px ${family('--serif')}`;
   for (const [side, spans] of rows) for (const s of spans) {
     const label = (s.text ?? s.type) + (s.p != null ? ' ' + s.p.toFixed(2) : '');
     const text = words.slice(s.start, s.end).reduce((sum, w) => sum + width(w, big) + 5.8, 0);
