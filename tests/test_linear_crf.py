@@ -808,9 +808,9 @@ def test_partial_fit_from_the_beginning():
     assert model.score(X, Y) > 0.75
 
 
-def test_partial_fit_is_one_pass_whatever_warm_start_says():
+def test_partial_fit_makes_one_pass_of_a_chosen_trainer_whatever_warm_start_says():
     def passes(warm_start):
-        model = LinearCRF(n_jobs=1, warm_start=warm_start).fit(X, Y)
+        model = LinearCRF(n_jobs=1, trainer="sgd", warm_start=warm_start).fit(X, Y)
         model.partial_fit(X[:5], Y[:5])
         return model.trainer_, model.n_iter_
 

@@ -96,6 +96,10 @@ PARAMETERS = Part(
             "feature_counts", ("U32",), ("F",), "at how many positions of the training data each sparse feature "
             "occurred", optional=True,
         ),
+        Tensor(
+            "firmness", ("F32",), ("P",), "for `partial_fit`: half the curvature of the losses of all data so far, by "
+            "which each parameter is drawn back", least=0, below=inf, optional=True,
+        ),
     ),
 )  # fmt: skip
 
@@ -105,9 +109,10 @@ def save_model(
     model: FittedModel,
     estimator: dict[str, Any] | None = None,
     feature_counts: Array | None = None,
+    firmness: Array | None = None,
 ) -> None:
     """Write a model; ``estimator`` tells the class and settings that trained it, ``feature_counts`` (F,) how often
-    each feature occurred.
+    each feature occurred, ``firmness`` (P,) how sure earlier data are of each parameter.
     """
     chain, arrays = chain_to_parts(model.chain)
     features, own = model.features.save()
@@ -123,6 +128,8 @@ def save_model(
     }
     if feature_counts is not None:
         arrays["feature_counts"] = feature_counts
+    if firmness is not None:
+        arrays["firmness"] = firmness
     if isinstance(model, Tagger):
         config["decoder"] = model.decoder
     if isinstance(model, Herd):
@@ -149,6 +156,8 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
             TRAINING.check(about["training"], {}, {})
         if "feature_counts" in arrays:
             about["feature_counts"] = arrays["feature_counts"]
+        if "firmness" in arrays:
+            about["firmness"] = arrays["firmness"]
     except (KeyError, IndexError, TypeError, ValueError, OverflowError, RecursionError, ChainfieldError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise ModelFileError(f"{path} does not describe a model: {reason}. Make or fetch it again.") from None

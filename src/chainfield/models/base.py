@@ -66,6 +66,8 @@ class SequenceModel(Grouped, ABC):
     history_: list[dict[str, Any]]
     #: (F,) how often each sparse feature occurred in training, beside ``feature_names_``.
     feature_counts_: Any = None
+    #: (P,) what ``partial_fit`` remembers of earlier data (:mod:`chainfield.models.stream`), where it was called.
+    firmness_: Any = None
 
     # ---- what a kind of model says -------------------------------------------------------------------------------
 
@@ -203,7 +205,7 @@ class SequenceModel(Grouped, ABC):
         }
         if hasattr(self, "training_"):
             about["training"] = self.training_.to_json()
-        save_model(path, fitted, about, self.feature_counts_)
+        save_model(path, fitted, about, self.feature_counts_, self.firmness_)
 
     def _restore(self, fitted: FittedModel, about: dict[str, Any]) -> None:
         """Become what a file describes."""
@@ -213,7 +215,7 @@ class SequenceModel(Grouped, ABC):
                 setattr(self, f"{name}_", about.get(name))
         if "training" in about:
             self._remember(TrainingFacts.from_json(about["training"]))
-        self.feature_counts_ = about.get("feature_counts")
+        self.feature_counts_, self.firmness_ = about.get("feature_counts"), about.get("firmness")
 
     def _remember(self, facts: TrainingFacts) -> None:
         """Know how the training went; the same from a training and from a file."""

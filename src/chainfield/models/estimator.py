@@ -24,6 +24,7 @@ from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import FittedModel, compacted
 from chainfield.objectives import Objective, objective_named
 from chainfield.parallel import count_jobs, one_blas_thread
+from chainfield.problem import AnchoredProblem
 from chainfield.scorers import Chain
 from chainfield.states import Rules, StateSpace
 from chainfield.trainers import Mixing, Progress, Trainer
@@ -39,6 +40,7 @@ from .inputs import choose_map, split_sequences
 from .kinds import seed_of
 from .material import Material
 from .run import Run, Training
+from .stream import anchored_problem, check_chunk, firmness, stream_trainer, streams
 from .tagging import TaggingModel
 from .trainers import check_trainer, named_trainer, trainer_name
 from .training_data import Held, ReadData, Spread, TrainingData
@@ -133,15 +135,18 @@ class ChainEstimator(
         return self
 
     def partial_fit(self: M, X: Any, y: Any, sample_weight: Any = None, *, classes: Sequence[Any] | None = None) -> M:
-        """Continue training with more data: one pass (or ``max_iter`` of them) over these sequences.
+        """Continue training with more data: after any number of calls, much as if all data had come at once.
 
-        New features and labels are added to the model; ``classes`` announces labels that will come later. The penalties
-        are shared out over all sequences seen so far, so that old weights do not fade with every call.
+        Every weight is drawn to its old value by as much as earlier data were sure of it (see ``forgetting``). New
+        features and labels are added to the model; ``classes`` announces labels that will come later. With a trainer of
+        your own choice, or steps of your own, a call makes one pass (or ``max_iter`` of them) over these sequences.
         """
         self.check_settings()
         run = Run(partial=True, classes=classes or ())
         previous = getattr(self, "fitted_", None)
-        self._fit(self._data(X, y, sample_weight, None, previous, run), previous, run)
+        data = self._data(X, y, sample_weight, None, previous, run)
+        check_chunk(self.task_type, data.label_sequences)
+        self._fit(data, previous, run)
         return self
 
     def _data(
@@ -175,19 +180,25 @@ class ChainEstimator(
         material = data.material(self, features, task, space, previous)
         n_sequences, n_positions = material.extent.n_sequences, material.extent.n_positions
         seen = n_sequences + (self.n_sequences_seen_ if run.partial and previous is not None else 0)
-        material = replace(material, share=n_sequences / seen)
         material = number_features(material, space, all_features=self.all_features, share_labels=self.share_labels)
         chain = self._chain(material, space)
-        problem = weighted_problem(self, task, chain, material, objective, data.sample_weight)
+        streaming = streams(self, chain, run.partial)
+        if streaming:  # in a stream, penalties are those of all data at once
+            objective = objective.softened()
+        else:
+            material = replace(material, share=n_sequences / seen)
+        problem: Any = weighted_problem(self, task, chain, material, objective, data.sample_weight)
         random = self._random_weights(chain, material)
         problem, theta = self._start(problem, material, random(0))
-        trainer = self._trainer(problem, theta, run.partial)
+        if streaming:
+            problem = anchored_problem(self, problem, material, theta)
+        trainer = stream_trainer(self, problem) if streaming else self._trainer(problem, theta, run.partial)
         if trainer.online and not problem.stepwise:
             trainer = Mixing.of(trainer, self.strands)
         trainer.check(problem)
 
         def make(parameters: Float) -> FittedModel:
-            return self._make(features, task, problem.chain, parameters, objective.how)
+            return self._make(features, task, problem.chain, parameters, self._objective().how)
 
         training = Training(self, trainer, problem, make, data.label_sequences, labels, run)
         n_starts = 1 if run.partial else self._n_starts(n_positions)
@@ -197,7 +208,9 @@ class ChainEstimator(
             finally:
                 session = training.session
                 if session is not None and session.history:  # an interrupted training leaves its best behind
-                    self.fitted_ = compacted(make(session.best)) if self.l1 else make(session.best)
+                    slimmed = self.l1 and not streaming  # what is remembered has a number for every parameter
+                    self.firmness_ = firmness(problem, session.best) if streaming else None
+                    self.fitted_ = compacted(make(session.best)) if slimmed else make(session.best)
                     self.n_sequences_seen_ = seen
                     self.scheme_ = scheme
                     slim = self.fitted_.features is not features  # without the features that have no weight
@@ -219,7 +232,8 @@ class ChainEstimator(
         """What is told of this training in reports and model files."""
         session, trainer, problem, run = training.session, training.trainer, training.problem, training.options
         assert session is not None
-        name = trainer_name(self, problem.objective, run.partial)
+        streaming = isinstance(problem, AnchoredProblem)
+        name = type(trainer).__name__.lower() if streaming else trainer_name(self, problem.objective, run.partial)
         in_effect = {"trainer": name, "scheme": scheme, "l1": problem.l1, "l2": problem.l2}
         settings = {
             key: in_effect.get(key, getattr(trainer, key, None) if value is None else value)

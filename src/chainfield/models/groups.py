@@ -103,6 +103,13 @@ class TrainingSettings(Grouped, group=TRAINING):
         None, "With development data: stop after this many iterations without a better score.", least=0
     )
     warm_start: bool = flag(False, "fit starts from the weights of the last fit.", option="")
+    forgetting: float = number(
+        0.0,
+        "partial_fit: the share of what earlier calls taught that every call forgets. 0: all data count alike; 1: only "
+        "the weights are kept, and new data may change them freely.",
+        most=1.0,
+        option="",
+    )
 
 
 class FeatureSettings(Grouped, group=FEATURES):

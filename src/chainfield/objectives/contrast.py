@@ -38,6 +38,10 @@ class Contrast(Objective):
     def __post_init__(self) -> None:
         object.__setattr__(self, "smooth", self.how == "sum")
 
+    def softened(self) -> Objective:
+        """The likelihood of a perceptron, the softmax margin of a large margin."""
+        return Contrast("sum", self.uses_cost)
+
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
         """Loss and gradient in score space."""
         d = potentials.zeros()

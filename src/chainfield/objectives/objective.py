@@ -34,3 +34,7 @@ class Objective(ABC):
     @abstractmethod
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
         """The weighted sum of the sequences' losses, and d loss / d scores (same shapes as the potentials)."""
+
+    def softened(self) -> Objective:
+        """The same with sums over paths in place of maxima, where it has maxima: it has a curvature then."""
+        return self

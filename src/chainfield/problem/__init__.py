@@ -1,5 +1,6 @@
 """The training problem: a finite sum over sequences, evaluated in parallel."""
 
+from .anchored import AnchoredProblem
 from .one_by_one import move_back
 from .pieces import HeldPieces, Pieces
 from .problem import Problem, data_arrays
@@ -9,6 +10,7 @@ from .summed import SummedProblem
 from .trainable import Pullback, Trainable
 
 __all__ = [
+    "AnchoredProblem",
     "HeldPieces",
     "KeptGradients",
     "MarginRule",

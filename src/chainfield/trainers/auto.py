@@ -17,12 +17,11 @@ import numpy as np
 from chainfield.arrays import Float, Single
 from chainfield.problem import KeptGradients, Steps, Trainable
 
-from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs
+from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs, metric_at
 from .online import SGD, OnlineState
 from .sdca import EDGES, NODES, kept_sizes, safe_share
 from .trainer import Record, State, Trainer, kept, orders
 
-POWER = 0.65
 SNAPSHOTS = 8
 MOST_BYTES = 2 << 30  # what SDCA may keep
 
@@ -124,10 +123,7 @@ class Auto(Trainer[AutoState]):
         for name in ("gradient", "value", "steps", "changes", "step_change", "change_change"):
             setattr(state, name, getattr(started, name))
         if state.passes:
-            diagonal = problem.curvature(state.theta)
-            if problem.l2 == 0:  # nothing keeps it from zero
-                diagonal += max(float(diagonal.mean()) * 1e-3, 1e-8)
-            state.metric = diagonal**-POWER
+            state.metric = metric_at(problem, state.theta)
         state.node, state.edge = np.empty((0, 0), np.float32), np.empty((0, 0), np.float32)
 
 

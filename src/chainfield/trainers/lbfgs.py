@@ -20,6 +20,7 @@ from .linesearch import weak_wolfe
 from .trainer import Outlook, Record, State, Trainer, kept
 
 CHUNK = 1 << 16  # parameters a thread takes at a time; sums over chunks are added in order
+POWER = 0.65  # how far the diagonal of the curvature is trusted: 1 is fully, 0 not at all
 
 
 @dataclass
@@ -106,9 +107,18 @@ def chunks_of(n: int) -> list[tuple[int, int]]:
     return [(lo, min(lo + CHUNK, n)) for lo in range(0, n, CHUNK)]
 
 
-def begin_lbfgs(problem: Trainable, theta: Float, memory: int) -> LBFGSState:
+def metric_at(problem: Trainable, theta: Float) -> Float:
+    """D, from the diagonal of the curvature at θ."""
+    diagonal = problem.curvature(theta)
+    if problem.l2 == 0:  # nothing keeps it from zero
+        diagonal += max(float(diagonal.mean()) * 1e-3, 1e-8)
+    return diagonal**-POWER
+
+
+def begin_lbfgs(problem: Trainable, theta: Float, memory: int, preconditioned: bool = False) -> LBFGSState:
     """The state at θ, with nothing remembered."""
     value, gradient = problem.evaluate(theta)
+    metric = metric_at(problem, theta) if preconditioned else np.empty(0)
     return LBFGSState(
         theta.copy(),
         gradient=gradient,
@@ -117,6 +127,7 @@ def begin_lbfgs(problem: Trainable, theta: Float, memory: int) -> LBFGSState:
         changes=np.zeros((memory, len(theta)), np.float32),
         step_change=np.zeros((memory, memory)),
         change_change=np.zeros((memory, memory)),
+        metric=metric,
     )
 
 
@@ -138,11 +149,15 @@ def judge(problem: Trainable, state: LBFGSState, objective: float, norm: float, 
 
 @dataclass(frozen=True)
 class QuasiNewton(Trainer[LBFGSState]):
-    """What both share: a memory of steps, and what happens when no step helps."""
+    """What both share: a memory of steps, and what happens when no step helps.
+
+    ``preconditioned``: steps are measured by the curvature at the start.
+    """
 
     memory: int = 10
     max_iter: int = 500
     tol: float = 1e-5
+    preconditioned: bool = False
     online: ClassVar[bool] = False
     needs_smooth: ClassVar[bool] = True
     state_type: ClassVar[type[State]] = LBFGSState
@@ -150,7 +165,7 @@ class QuasiNewton(Trainer[LBFGSState]):
     def begin(self, problem: Trainable, theta: Float) -> LBFGSState:
         """Evaluate the start."""
         self.check(problem)
-        return begin_lbfgs(problem, theta, self.memory)
+        return begin_lbfgs(problem, theta, self.memory, self.preconditioned)
 
     def sizes(self, problem: Trainable) -> dict[str, int]:
         """How many steps are remembered."""

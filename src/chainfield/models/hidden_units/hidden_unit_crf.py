@@ -48,7 +48,9 @@ BATCH_TRAINERS = ("lbfgs", "rprop")
 
 
 @final
-class HiddenUnitCRF(ChainTagger, OrderSettings, TransitionSettings, without=("all_features", "aggressiveness")):
+class HiddenUnitCRF(
+    ChainTagger, OrderSettings, TransitionSettings, without=("all_features", "aggressiveness", "forgetting")
+):
     """A tagger with binary hidden units between features and labels: not linear in its features, inference exact."""
 
     hidden_units: int = whole(100, "How many hidden units. More are better and cost more; some hundred are usual.")

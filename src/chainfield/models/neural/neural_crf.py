@@ -47,6 +47,7 @@ class NeuralCRF(
     ChainTagger,
     OrderSettings,
     without=(
+        "forgetting",
         "objective", "margin", "l1", "class_weight", "trainer", "tol", "average_from", "restart_every",
         "aggressiveness", "warm_start", "template", "all_features",
     ),
