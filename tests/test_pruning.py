@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from chainfield import LinearCRF, load
-from chainfield.errors import ConfigError, ModelFileError
+from chainfield.errors import ConfigError, DataError, ModelFileError
 from chainfield.files.container import read_container, write_container
 from chainfield.fitted.pruning import plausible
 from chainfield.models.pruning import THRESHOLD
@@ -261,9 +261,10 @@ def test_little_is_known(y: list[list[object]]) -> None:
     """A single class, no label at all, and sets."""
     model = LinearCRF(prune=0.01, max_iter=2)
     if y[0][0] is None:
-        model.partial_fit([[("a",), ("b",)]], y, classes=["x", "z"])
-    else:
-        model.fit([[("a",), ("b",)]], y)
+        with pytest.raises(DataError, match="no label at all"):
+            model.partial_fit([[("a",), ("b",)]], y, classes=["x", "z"])
+        return
+    model.fit([[("a",), ("b",)]], y)
     assert len(model.predict([[("a",), ("q",)]])[0]) == 2
 
 

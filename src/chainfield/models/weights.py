@@ -98,4 +98,7 @@ def piece_of(
         shift, factor = task.favour(space, clamp, batch.offsets, favoured)
         weight = weight if factor is None else weight * factor
     cost = task.cost(space, clamp, margin) if objective.uses_cost else None
-    return Piece(Problem(chain, objective, batch, Targets(clamp, weight, cost), offset=shift), examples.first)
+    return Piece(
+        Problem(chain, objective, batch, Targets(clamp, weight, cost), offset=shift, cuttable=task.every_position),
+        examples.first,
+    )

@@ -8,8 +8,11 @@ from .spread import Piece, SpreadProblem
 from .steps import KeptGradients, MarginRule, Steps, Walked
 from .summed import SummedProblem
 from .trainable import Pullback, Trainable
+from .windows import LONG, WINDOW
 
 __all__ = [
+    "LONG",
+    "WINDOW",
     "AnchoredProblem",
     "HeldPieces",
     "KeptGradients",

@@ -20,15 +20,16 @@ from chainfield.potentials import Lattice, Potentials
 from chainfield.scorers import Chain
 
 from .fast_pass import FastPass
-from .kernel_view import RAN_AWAY
+from .kernel_view import RAN_AWAY, known_of
 from .lattice_pass import LatticePass, lattice_pass_of
-from .linear_pass import linear_pass_of
+from .linear_pass import LinearPass, linear_pass_of
 from .one_by_one import one_by_one
 from .pieces import Term
 from .steps import Steps, Walked
 from .summed import SummedProblem
 from .trainable import Pullback
 from .units_pass import units_pass_of
+from .windows import windowed
 
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,
 # and so does the order in which their gradients are added: results are the same on any machine.
@@ -56,6 +57,7 @@ class Problem(SummedProblem):
     lattice: Lattice | None = None  # the rows that paths may use; those that are right must be among them
     pass_start: int = 0  # for a piece of larger data: the sequences of a pass that come before it,
     pass_size: int | None = None  # and those of the whole pass
+    cuttable: bool = False  # whether a part of a sequence is a sequence too: every position has a label of its own
 
     def __post_init__(self) -> None:
         self._check()
@@ -85,6 +87,14 @@ class Problem(SummedProblem):
         yield from data_arrays(self.batch, self.targets, self.offset)
         if self.lattice is not None:
             yield from (self.lattice.first, self.lattice.rows)
+
+    @cached_property
+    def windows(self) -> Problem:
+        """Long sequences cut into windows, where they may be."""
+        found = windowed(self) if self.cuttable and self.pass_size is None else self
+        if found is not self and isinstance(self.fast, LinearPass):  # what was made of features serves both
+            found.__dict__["fast"] = replace(self.fast, problem=found, known=known_of(found))
+        return found
 
     @property
     def notes(self) -> dict[str, float]:

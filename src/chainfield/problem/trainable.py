@@ -29,6 +29,7 @@ class Trainable(ABC):
     | all | ``smooth``, ``l1``, ``l2``, ``dtype``, ``project``, ``penalty`` |
     | L-BFGS, OWL-QN, RProp | ``evaluate``, ``convex``, ``n_jobs`` |
     | SGD, Adam, RProp on batches | ``differentiate``, ``walk``, ``pace``, ``even``, ``step_blocks``, ``penalised`` |
+    | the online ones | ``windows``, of which they ask the others |
     | PassiveAggressive, MIRA, AROW | ``walk``, ``has_costs`` |
     | SDCA, Auto | ``linear``, ``kept_shapes``, ``scores``, ``curvature`` besides |
 
@@ -111,6 +112,11 @@ class Trainable(ABC):
     def notes(self) -> dict[str, float]:
         """What every record of training tells besides."""
         return {}
+
+    @property
+    def windows(self) -> Trainable:
+        """The same data for steps on single sequences: where these are long, in pieces that are a step each."""
+        return self
 
     def engine_notes(self) -> dict[str, float]:
         """What is told of the engine while training goes on, and kept nowhere: workers, bytes that were moved."""

@@ -57,6 +57,7 @@ class Adam(Trainer[AdamState]):
 
     def step(self, problem: Trainable, state: AdamState) -> Record:
         """A pass over the data."""
+        problem = problem.windows
         n = problem.n_sequences
         averaging = averages(self.average_from, self.restart_every, state.iteration)
         if restarts(self.restart_every, state.iteration):

@@ -60,8 +60,8 @@ class Auto(Trainer[AutoState]):
         if not (problem.linear and problem.stepwise) or problem.n_positions < self.small or self.passes == 0:
             self._settle(problem, state)
         elif problem.l2 > 0 and problem.l1 == 0 and not theta.any() and kept_bytes(problem) <= MOST_BYTES:
-            state.node, state.edge = (np.zeros(shape, np.float32) for shape in problem.kept_shapes())
-            state.share = safe_share(problem, theta, self.seed)
+            state.node, state.edge = (np.zeros(shape, np.float32) for shape in problem.windows.kept_shapes())
+            state.share = safe_share(problem.windows, theta, self.seed)
         else:
             state.rate = SGD(seed=self.seed).begin(problem, theta).rate
         return state
@@ -95,6 +95,7 @@ class Auto(Trainer[AutoState]):
         return record
 
     def _pass(self, problem: Trainable, state: AutoState) -> Record:
+        problem = problem.windows
         if state.share:
             order = orders(self.seed, state.iteration, problem.n_sequences)
             own = KeptGradients(state.node, state.edge, state.share)
@@ -129,4 +130,4 @@ class Auto(Trainer[AutoState]):
 
 def kept_bytes(problem: Trainable) -> int:
     """What SDCA would keep."""
-    return 4 * sum(a * b for a, b in problem.kept_shapes())
+    return 4 * sum(a * b for a, b in problem.windows.kept_shapes())

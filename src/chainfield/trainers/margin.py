@@ -70,7 +70,7 @@ class MarginTrainer(Trainer[MarginState]):
 
     def sizes(self, problem: Trainable) -> dict[str, int]:
         """Sequences besides."""
-        return super().sizes(problem) | {"sequences": problem.n_sequences}
+        return super().sizes(problem) | {"sequences": problem.windows.n_sequences}
 
     def absent(self, state: MarginState) -> frozenset[str]:
         """Without averages there is no lag."""
@@ -89,6 +89,7 @@ class MarginTrainer(Trainer[MarginState]):
 
     def step(self, problem: Trainable, state: MarginState) -> Record:
         """A pass over the data."""
+        problem = problem.windows
         n = problem.n_sequences
         order = orders(self.seed, state.iteration, n)
         lag = state.lag if self.average else None
@@ -143,7 +144,7 @@ class MIRA(MarginTrainer):
         check_positive("aggressiveness", self.aggressiveness)
 
     def _memory(self, problem: Trainable) -> dict[str, Any]:
-        return {"spent": np.zeros(problem.n_sequences)}
+        return {"spent": np.zeros(problem.windows.n_sequences)}
 
     def _rule(self, problem: Trainable, state: MarginState) -> MarginRule:
         return MarginRule(self._power(problem), self.aggressiveness, spent=state.spent)

@@ -65,13 +65,14 @@ class SGD(Trainer[OnlineState]):
         """Choose the first step size."""
         self.check(problem)
         check_averaging(self.average_from, self.restart_every)
-        rate = calibrate(problem, theta, self.seed) if self.rate is None else self.rate
+        rate = calibrate(problem.windows, theta, self.seed) if self.rate is None else self.rate
         return OnlineState(
             theta.copy(), lag=np.zeros(theta.shape, theta.dtype), rate=rate
         )  # pages that nobody touches cost nothing
 
     def step(self, problem: Trainable, state: OnlineState) -> Record:
         """A pass over the data."""
+        problem = problem.windows
         n = problem.n_sequences
         decay = 2.0 * problem.l2 / n if self.decay is None else self.decay
         averaging = averages(self.average_from, self.restart_every, state.iteration)

@@ -105,6 +105,7 @@ class RProp(Trainer[RPropState]):
         return Record(state.iteration, value, norm)
 
     def _pass(self, problem: Trainable, state: RPropState, size: int) -> Record:
+        problem = problem.windows
         n, loss = problem.n_sequences, 0.0
         order = orders(self.seed, state.iteration, n)
         # Batches of about one size: signs of a small rest would count as much as those of the others.

@@ -31,7 +31,7 @@ NODES, EDGES = ("positions", "R"), ("sequences or positions", "E")
 
 def kept_sizes(problem: Trainable) -> dict[str, int]:
     """The sizes of what is kept."""
-    return {name: size for names, shape in zip((NODES, EDGES), problem.kept_shapes(), strict=True)
+    return {name: size for names, shape in zip((NODES, EDGES), problem.windows.kept_shapes(), strict=True)
             for name, size in zip(names, shape, strict=True)}  # fmt: skip
 
 
@@ -82,6 +82,7 @@ class SDCA(Trainer[SDCAState]):
     def begin(self, problem: Trainable, theta: Float) -> SDCAState:
         """Nothing is kept; what θ contains besides is kept in ``rest`` and fades away."""
         self.check(problem)
+        problem = problem.windows
         node, edge = (np.zeros(shape, np.float32) for shape in problem.kept_shapes())
         share = safe_share(problem, theta, self.seed) if self.share is None else self.share
         state = SDCAState(theta.copy(), node=node, edge=edge, rest=-2.0 * problem.l2 * theta, share=share)
@@ -102,6 +103,7 @@ class SDCA(Trainer[SDCAState]):
 
     def step(self, problem: Trainable, state: SDCAState) -> Record:
         """A pass over the data, then the exact objective and gradient."""
+        problem = problem.windows
         share = state.share
         pace = share / (2.0 * problem.l2)
         order = orders(self.seed, state.iteration, problem.n_sequences)

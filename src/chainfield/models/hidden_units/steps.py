@@ -16,6 +16,7 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DataWarning
 from chainfield.models.material import Examples, Material
 from chainfield.objectives import Objective
+from chainfield.problem import LONG, WINDOW
 
 # Steps relative to those of transitions. A step on the input weights moves the input of a unit by its size times
 # the squared norm of x: dividing by the mean of that makes the scale of the data immaterial.
@@ -89,6 +90,7 @@ def scale_of(objective: Objective, margin: float) -> float:
 def shorter(data: Sized, power: float) -> float:
     """A factor of at most 1 for steps on sequences of this length."""
     length = data.n_positions / max(data.n_sequences, 1)
+    length = WINDOW if length > LONG else length  # long sequences are cut
     return float(min(1.0, (LENGTH / max(length, 1.0)) ** power))
 
 
