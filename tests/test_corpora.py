@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import shutil
 from functools import partial
 from importlib.resources import files
@@ -434,3 +436,124 @@ def test_sequences_with_several_labels_have_no_class() -> None:
     X[7] = X[7][:1]
     with pytest.raises(DataError, match="begins with sequence 6 of the corpus: Sequence 1 has 1 positions"):
         HMMClassifier(n_states=3).fit(SourceCorpus(HeldPieces(list_sources(X, y, [6]))))
+
+
+# ---- tables ------------------------------------------------------------------------------------------------------
+
+
+def parquet(path: Path, X: list, y: list | None, **columns: list) -> Path:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    found = {"tokens": [[row[0] for row in x] for x in X], **({} if y is None else {"ner_tags": y}), **columns}
+    pq.write_table(pa.table(found), path, row_group_size=17)
+    return path
+
+
+def test_parquet_is_like_column_files(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra frames")
+    X, y = sentences(60)
+    parquet(tmp_path / "a.parquet", X[:20], y[:20])
+    parquet(tmp_path / "b.parquet", X[20:], y[20:])
+    sources = plan_sources(tmp_path / "*.parquet")
+    read = [source.read() for source in sources]
+    assert [row for part in read for row in part.sequences] == X
+    assert len(sources) == 5  # row groups
+    ours = LinearCRF(max_iter=3).fit(SourceCorpus(HeldPieces(sources)))
+    whole = LinearCRF(max_iter=3, trainer="lbfgs").fit(X, y)
+    np.testing.assert_allclose(ours.fitted_.theta, whole.fitted_.theta, rtol=1e-4, atol=1e-5)
+
+
+def test_large_row_groups_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra frames")
+    from chainfield.corpora import parquet as module
+
+    monkeypatch.setattr(module, "SMALLEST", 40)
+    monkeypatch.setattr(module, "LARGEST", 40)
+    monkeypatch.setattr(module, "BATCH", 3)
+    X, y = sentences(60)
+    sources = plan_sources(parquet(tmp_path / "a.parquet", X, y))
+    assert len(sources) > 10
+    assert [row for source in sources for row in source.read().sequences] == X
+
+
+def test_one_position_per_row(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs the extra frames")
+    import pyarrow.parquet as pq
+
+    X, y = sentences(10)
+    flat = [
+        (s, row[0], label)
+        for s, (x, own) in enumerate(zip(X, y, strict=True))
+        for row, label in zip(x, own, strict=True)
+    ]
+    table = pa.table(dict(zip(("id", "word", "slot"), map(list, zip(*flat, strict=True)), strict=True)))
+    pq.write_table(table, tmp_path / "a.parquet")
+    (source,) = plan_sources(tmp_path / "a.parquet", words="word", label="slot", sequence="id")
+    assert source.read().sequences == X
+
+
+def test_numbers_of_labels_have_the_names_of_the_file(tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs the extra frames")
+    import json
+
+    import pyarrow.parquet as pq
+
+    about = {"info": {"features": {"ner_tags": {"feature": {"names": ["O", "B-x"], "_type": "ClassLabel"}}}}}
+    table = pa.table({"tokens": [["a", "b"]], "ner_tags": [[0, 1]]}).replace_schema_metadata(
+        {"huggingface": json.dumps(about)}
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    assert plan_sources(tmp_path / "a.parquet")[0].read().kinds == ("O", "B-x")
+
+
+def test_bad_tables_are_named(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="needs the extra frames")
+    X, y = sentences(4)
+
+    def refused(message: str, **options: object) -> None:
+        with pytest.raises(DataError, match=message) as error:
+            [source.read() for source in plan_sources(tmp_path / "x.parquet", **options)]
+        assert "x.parquet" in str(error.value)
+
+    path = parquet(tmp_path / "x.parquet", X, None)
+    refused("there is no column of labels")
+    parquet(path, X, [[None] * len(x) for x in X[:3]] + [["O"]])
+    refused(r"rows 0 to 4\): row 3: 'tokens' has \d+ values, but 'ner_tags' has 1")
+    parquet(path, X, ["B I O"] * 4)
+    refused("a list with one value per position is expected")
+    parquet(path, [], [])
+    refused("there is no row")
+    path.write_bytes(b"PAR1 but not really")
+    refused("cannot be read as Parquet")
+    parquet(tmp_path / "y.parquet", X, y, pos=y)
+    parquet(path, X, y)
+    with pytest.raises(DataError, match=r"x\.parquet: there is no column 'pos'"):
+        plan_sources(tmp_path / "*.parquet", words=["tokens", "pos"])
+
+
+# ---- addresses ---------------------------------------------------------------------------------------------------
+
+
+def test_files_by_address(tmp_path: Path, column_file: Path) -> None:
+    fsspec = pytest.importorskip("fsspec", reason="needs the extra dask")
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/corpus/a.txt", column_file.read_bytes())
+    memory.pipe("/corpus/b.txt.gz", gzip.compress(column_file.read_bytes()))
+    X, _ = sentences()
+    found = [row for s in plan_columns("memory://corpus/*", piece_bytes=900) for row in s.read().sequences]
+    assert found == X + X
+    shutil.make_archive(str(tmp_path / "packed"), "zip", column_file.parent, column_file.name)
+    sources = plan_columns(f"zip://*.txt::{tmp_path / 'packed.zip'}", piece_bytes=2000)
+    assert [row for s in sources for row in s.read().sequences] == X
+    with pytest.raises(DataError, match="No file fits the pattern memory://nowhere"):
+        plan_columns("memory://nowhere/*.txt")
+    with pytest.raises(FileNotFoundError, match=r"There is no file memory://corpus/c\.txt"):
+        plan_columns("memory://corpus/c.txt")
+    with pytest.raises(ConfigError, match=r"nothing://x.txt cannot be read"):
+        plan_columns("nothing://x.txt")
+    X, y = arrays(12)
+    out = io.BytesIO()
+    np.savez(out, X=np.concatenate(X), lengths=[len(x) for x in X], y=y)
+    memory.pipe("/corpus/a.npz", out.getvalue())
+    assert plan_sources("memory://corpus/*.npz")[0].read().kinds == ("a", "b", "c")

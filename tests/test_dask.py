@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ import chainfield.dask  # noqa: E402
 from chainfield import EmpiricalCRF, HMMClassifier, LatentCRF, LinearCRF, load_corpus  # noqa: E402
 from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns, plan_sources  # noqa: E402
 from chainfield.dask import connecting  # noqa: E402
+from chainfield.dask.memory import check_sizes  # noqa: E402
+from chainfield.dask.places import Places  # noqa: E402
 from chainfield.dask.work import WorkerError, work  # noqa: E402
 from chainfield.errors import ConfigError, DataError  # noqa: E402
 from chainfield.problem import HeldPieces  # noqa: E402
@@ -190,6 +193,58 @@ def test_every_piece_is_tagged_once(client: Any, data: Path, tmp_path: Path) -> 
     assert not (tmp_path / "other" / "wide.txt").exists()
 
 
+def test_parquet_in_parquet_out(client: Any, data: Path, tmp_path: Path) -> None:
+    pa = pytest.importorskip("pyarrow", reason="needs the extra frames")
+    import pyarrow.parquet as pq
+
+    corpus = load_corpus(data)
+    X = [list(rows) for rows in corpus.rows]
+    for i, (lo, hi) in enumerate([(0, 70), (70, 150)]):
+        words = [[row[0] for row in x] for x in X[lo:hi]]
+        table = pa.table({"id": list(range(lo, hi)), "tokens": words, "ner_tags": corpus.labels[lo:hi]})
+        pq.write_table(table, tmp_path / f"{i}.parquet", row_group_size=40)
+    pattern = tmp_path / "*.parquet"
+    ours = LinearCRF(max_iter=3).fit(chainfield.dask.corpus(pattern, client))
+    here = SourceCorpus(HeldPieces(plan_sources(pattern)))
+    assert bits(ours, tmp_path) == bits(LinearCRF(max_iter=3).fit(here), tmp_path)
+    out = tmp_path / "tagged"
+    told = chainfield.dask.tag(tmp_path / "model.cf", pattern, out, client)
+    assert (told.n_pieces, told.n_sentences, told.n_tokens) == (4, 150, sum(map(len, X)))
+    found = pa.concat_tables([pq.read_table(path) for path in sorted(out.glob("*.parquet"))])
+    assert found.column_names == ["id", "tokens", "ner_tags", "labels"]
+    assert found["id"].to_pylist() == list(range(150))
+    assert found["labels"].to_pylist() == ours.predict(X)
+    assert chainfield.dask.tag(tmp_path / "model.cf", pattern, out, client).n_skipped == 4
+    with pytest.raises(DataError, match=r"0\.parquet \(rows 0 to 40\): there is a column 'id' already"):
+        chainfield.dask.tag(tmp_path / "model.cf", pattern, tmp_path / "more", client, into="id")
+
+
+def test_data_frames(client: Any, data: Path) -> None:
+    frames = pytest.importorskip("dask.dataframe", reason="needs dask[dataframe]")
+    import pandas as pd
+
+    corpus = load_corpus(data)
+    numbers = [s for s, x in enumerate(corpus.rows) for _ in x]
+    words = [row[0] for x in corpus.rows for row in x]
+    labels = [label for own in corpus.labels for label in own]
+    table = pd.DataFrame({"id": numbers, "word": words, "slot": labels})
+    ends = [0, *table["id"].searchsorted([50, 100]), len(table)]
+    parts = [table.iloc[lo:hi] for lo, hi in pairwise(ends)]
+    names = {"words": "word", "label": "slot", "sequence": "id"}
+
+    def corpus_of(make: Any, n: int) -> Any:
+        frame = frames.from_map(make, range(n), meta=parts[0].iloc[:0], enforce_metadata=False)
+        return chainfield.dask.corpus(frame, client, **names)
+
+    model = LinearCRF(max_iter=2).fit(corpus_of(lambda i: parts[i], 3))
+    whole = LinearCRF(max_iter=2, trainer="lbfgs").fit(corpus.rows, corpus.labels)
+    np.testing.assert_allclose(model.history_[0]["objective"], whole.history_[0]["objective"], rtol=1e-9)
+    with pytest.raises(DataError, match="partition 1 of the frame: there is no row"):
+        LinearCRF().fit(corpus_of(lambda i: parts[i].iloc[: 10 * (1 - i)], 2))
+    with pytest.raises(DataError, match="partition 1 of the frame: there is no column 'slot'"):
+        LinearCRF().fit(corpus_of(lambda i: parts[i] if i < 1 else parts[i].drop(columns="slot"), 2))
+
+
 # ---- bad input ---------------------------------------------------------------------------------------------------
 
 
@@ -235,6 +290,25 @@ def test_workers_out_of_memory_and_disk_are_named(client: Any) -> None:
         client.submit(work, connecting.what_runs(), eat).result()
     with pytest.raises(WorkerError, match=r"disk of the worker tcp://.* is full"):
         client.submit(work, connecting.what_runs(), fill).result()
+
+
+def test_pieces_that_do_not_fit_into_a_worker_are_refused(data: Path) -> None:
+    class Small:
+        def scheduler_info(self, n_workers: int) -> Any:
+            return {"workers": {"tcp://small:1": {"memory_limit": 200_000}, "tcp://free:1": {"memory_limit": 0}}}
+
+    with pytest.raises(ConfigError, match=r"worker tcp://small:1 may use 0\.0 GB; use piece_bytes=5000"):
+        check_sizes(Small(), plan_columns(data))
+    check_sizes(Small(), plan_columns(data, piece_bytes=4000))
+
+
+def test_stragglers_give_pieces_away() -> None:
+    places = Places(None, 8, ["a"] * 4 + ["b"] * 4)
+    assert places.balance({"a": 1.0, "b": 1.2}) == 0
+    assert places.balance({"a": 0.1, "b": 0.4}) == 0  # not worth it
+    assert places.balance({"a": 1.0, "b": 3.0}) == 2
+    assert places._of == ["a"] * 4 + ["b"] * 2 + ["a"] * 2
+    assert places.balance({"a": 1.5, "b": 1.5}) == 0
 
 
 def test_bad_pieces_are_named(client: Any, data: Path, tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ ALLOWED: dict[str, str] = {
     "plots",
     "watching": "errors",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
-    "corpora": "errors arrays checking parallel data states potentials features tasks problem files",
+    "corpora": "errors arrays checking parallel data frames states potentials features tasks problem files",
     "models": "errors lazy arrays checking frames settings memory parallel spans kernels kernels.train data metrics "
     "states potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora "
     "watching",
@@ -70,12 +70,12 @@ ALLOWED: dict[str, str] = {
     "corpora models",
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
-    "formats": "errors lazy limits spans data text",
+    "formats": "errors lazy limits spans data frames text",
     "text.tagging": "errors arrays schema confidence settings parallel states potentials features inference fitted "
     "models text",
     "spacy": "errors models text text.tagging",
     "transformers": "errors states torch",
-    "dask": "errors arrays parallel kernels data features problem files corpora models",
+    "dask": "errors arrays parallel kernels data frames features problem files corpora models",
     "adapters": "errors arrays checking settings tasks models",
     "reports": "errors arrays spans metrics states fitted inspection pages models models.hmm",
     "playground": "errors arrays features scorers fitted pages models text text.tagging",

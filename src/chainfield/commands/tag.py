@@ -90,7 +90,9 @@ def tag(
     if dask is not None:
         if n_best or marginals or as_json or decoder or text or format_ or to or given is not None:
             raise ConfigError("--dask adds labels to column files; leave out the options of other answers.")
-        _tag_on_cluster(model, data, output, dask, reading_arguments(**options))
+        names = {"words": word_column and word_column.split(","), "sequence": sentence_column}
+        own = {name: value for name, value in names.items() if value is not None}
+        _tag_on_cluster(model, data, output, dask, reading_arguments(**options), own)
         return
     from .text import annotated
 
@@ -134,8 +136,10 @@ def tag(
             out.flush()
 
 
-def _tag_on_cluster(model: Path, data: str, output: str, address: str, reading: dict[str, Any]) -> None:
-    """Every piece once, on the workers of a cluster."""
+def _tag_on_cluster(
+    model: Path, data: str, output: str, address: str, reading: dict[str, Any], names: dict[str, Any]
+) -> None:
+    """Every piece once, on the workers of a cluster; ``names``: columns of Parquet files."""
     if "-" in (data, output):
         raise ConfigError("--dask needs a pattern of files and a folder: chainfield tag MODEL 'data/*.txt' -o FOLDER.")
     try:
@@ -146,7 +150,10 @@ def _tag_on_cluster(model: Path, data: str, output: str, address: str, reading: 
     def show(done: int, of: int) -> None:
         click.echo(f"tagged {done} of {of} pieces", err=True)
 
-    found = cluster.tag(model, data, output, address, watch=show, **reading)
+    parquet = data.endswith(".parquet")
+    if names and not parquet:
+        raise ConfigError("--word-column and --sentence-column name columns of Parquet files; column files have none.")
+    found = cluster.tag(model, data, output, address, watch=show, **(names if parquet else reading))
     skipped = f"; {found.n_skipped} were there already" if found.n_skipped else ""
     click.echo(
         f"{found.folder}: {found.n_pieces} pieces, {found.n_sentences:,} sentences, {found.n_tokens:,} tokens{skipped}",

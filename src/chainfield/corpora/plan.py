@@ -6,10 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 from chainfield.errors import DataError
+from chainfield.frames.tables import TableColumns
 
+from .parquet import plan_parquet
 from .source import ArraySource, ColumnSource, Source
 from .storage import cuts_between_sentences, expand, is_compressed, size_of
 
@@ -21,18 +24,26 @@ Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def plan_sources(paths: Paths, **options: Any) -> list[Source]:
-    """The pieces of some files, by what their names end in: arrays (.npz), else column files.
+    """The pieces of some files, by what their names end in: arrays (.npz), Parquet (.parquet), else column files.
 
-    ``options``: those of :func:`plan_columns`, which mean nothing to arrays.
+    ``options``: those of :func:`plan_columns`, which mean nothing to arrays; for Parquet ``words``, ``label`` and
+    ``sequence``, the names of columns (:class:`~chainfield.frames.tables.TableColumns`).
     """
     files = expand_all(paths)
-    arrays = [path for path in files if path.endswith(".npz")]
-    if not arrays:
-        return plan_columns(files, **options)
-    if len(arrays) < len(files):
-        other = next(path for path in files if path not in arrays)
-        raise DataError(f"{arrays[0]} holds arrays, but {other} does not; give files of one kind.")
-    return [ArraySource(path, i) for i, path in enumerate(files)]
+    kinds = {Path(path).suffix if path.endswith((".npz", ".parquet")) else "" for path in files}
+    if len(kinds) > 1:
+        odd = [next(path for path in files if path.endswith(kind)) for kind in sorted(kinds, reverse=True)]
+        raise DataError(f"{odd[0]} and {odd[1]} are of different kinds; give files of one kind.")
+    if kinds == {".npz"}:
+        return [ArraySource(path, i) for i, path in enumerate(files)]
+    if kinds == {".parquet"}:
+        return plan_parquet(files, columns_of(options))
+    return plan_columns(files, **options)
+
+
+def columns_of(options: dict[str, Any]) -> TableColumns:
+    """What users say of the columns of a table; other options mean nothing to tables."""
+    return TableColumns.of(**{name: options[name] for name in ("words", "label", "sequence") if name in options})
 
 
 def expand_all(paths: Paths) -> list[str]:

@@ -36,13 +36,29 @@ def expand(pattern: str | os.PathLike[str]) -> list[str]:
     """The files that a pattern stands for, in the order of their names; at least one."""
     text = os.fspath(pattern)
     if is_url(text):
-        files, _, paths = _fsspec().get_fs_token_paths(text, mode="rb", expand=True)
-        return [files.unstrip_protocol(path) for path in sorted(paths)] or _none(text)
+        first, chained, rest = text.partition("::")  # zip://a.txt::s3://bucket/b.zip
+        files, paths = _listed(text)
+        found = [files.unstrip_protocol(path) + chained + rest for path in sorted(paths)]
+        if found or glob.has_magic(first):
+            return found or _none(text)
+        raise FileNotFoundError(f"There is no file {text}; check the address.")
     if Path(text).exists() or not glob.has_magic(text):
         if not Path(text).exists():
             raise FileNotFoundError(f"There is no file {text}; check the name and the directory you are in.")
         return [text]
     return sorted(path for path in glob.glob(text, recursive=True) if Path(path).is_file()) or _none(text)
+
+
+def _listed(address: str) -> tuple[Any, list[str]]:
+    """The file system of an address, and the files that are there."""
+    fsspec = _fsspec()
+    try:
+        files, inner = fsspec.core.url_to_fs(address)
+        return files, files.glob(inner) if glob.has_magic(inner) else [inner] if files.exists(inner) else []
+    except (ValueError, ImportError) as error:
+        raise ConfigError(f"{address} cannot be read: {error}.") from None
+    except OSError as error:
+        raise DataError(f"{address} cannot be read: {error}.") from None
 
 
 def _none(pattern: str) -> list[str]:
@@ -102,14 +118,15 @@ def chunks_of(path: str, size: int) -> Iterator[bytes]:
 
 
 @contextmanager
-def _binary(path: str) -> Iterator[Any]:
+def binary(path: str) -> Iterator[Any]:
+    """An open file, as it is."""
     with _fsspec().open(path, "rb") if is_url(path) else open(path, "rb") as file:
         yield file
 
 
 def chunks_between(path: str, start: int, stop: int, size: int) -> Iterator[bytes]:
     """The bytes from start to stop, some at a time."""
-    with _binary(path) as file:
+    with binary(path) as file:
         file.seek(start)
         while start < stop:
             chunk = file.read(min(size, stop - start))
@@ -122,7 +139,7 @@ def chunks_between(path: str, start: int, stop: int, size: int) -> Iterator[byte
 def cuts_between_sentences(path: str, n_bytes: int, size: int) -> list[int]:
     """Places between sentences, about every ``size`` bytes: the first one behind an empty line; from 0 to the end."""
     cuts = [0]
-    with _binary(path) as file:
+    with binary(path) as file:
         for wanted in range(size, n_bytes, size):
             if wanted > cuts[-1]:
                 place = _behind_empty_line(file, wanted, n_bytes)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, final
 
 from chainfield.corpora import EncodedCorpus, SourceCorpus, plan_sources
 from chainfield.corpora.corpus import Corpus, Encoding
 from chainfield.corpora.part import Part
+from chainfield.corpora.plan import columns_of
 from chainfield.corpora.source import ListSource, Source
 from chainfield.corpora.survey import ChooseMap
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.template import TemplateSet
+from chainfield.frames.tables import TableColumns, read_table
 from chainfield.problem import Pieces
 
 from .connecting import connect
-from .pieces import DaskPieces, Places
+from .memory import check_sizes
+from .pieces import DaskPieces
+from .places import Places
 from .work import Parcel, hold
 
 
@@ -49,9 +54,10 @@ def corpus(
 ) -> DaskCorpus:
     """A corpus on the workers of a client (an address, a client, or None: the one in use).
 
-    ``data``: column files by names, patterns or addresses (``options``: those of
-    :func:`~chainfield.corpora.plan_columns`); a Dask bag of (sequence, labels) pairs; or an encoded corpus in a folder
-    that all workers see. Workers read the data; nothing goes through the client or the scheduler.
+    ``data``: column files, Parquet or arrays by names, patterns or addresses (``options``: those of
+    :func:`~chainfield.corpora.plan_sources`); a Dask data frame (``words``, ``label``, ``sequence``: its columns); a
+    Dask bag of (sequence, labels) pairs; or an encoded corpus in a folder that all workers see. Workers read the data;
+    nothing goes through the client or the scheduler.
     """
     found = connect(client)
     if isinstance(data, EncodedCorpus):
@@ -59,16 +65,19 @@ def corpus(
             raise ConfigError(f"An encoded corpus takes no options, but {', '.join(options)} is given.")
         return DaskCorpus(found, Folder(found, data), len(data.files))
     if hasattr(data, "to_delayed") and hasattr(data, "npartitions"):
-        if options:
+        frame = hasattr(data, "columns")
+        if options and not frame:
             raise ConfigError(f"A bag takes no options, but {', '.join(options)} is given.")
-        partitions = found.compute(data.to_delayed())
+        read = partial(frame_source, columns=columns_of(options)) if frame else bag_source
+        name = "read-frame" if frame else "read-bag"
+        partitions = found.compute(list(data.to_delayed()))
         places = Places(found, len(partitions))
         tasks = [
-            found.submit(bag_source, part, i, key=("read-bag", f"{part.key}", i), pure=False)
-            for i, part in enumerate(partitions)
+            found.submit(read, part, i, key=(f"{name}-{part.key}", i), pure=False) for i, part in enumerate(partitions)
         ]
         return DaskCorpus(found, SourceCorpus(DaskPieces(found, tasks, places)), len(tasks))
     sources = plan_sources(data, **options)
+    check_sizes(found, sources)
     return DaskCorpus(found, SourceCorpus(spread(found, sources)), len(sources))
 
 
@@ -81,6 +90,19 @@ def spread(client: Any, sources: Sequence[Any]) -> DaskPieces[Any]:
         for source, place in zip(sources, now, strict=True)
     ]
     return DaskPieces(client, tasks, places)
+
+
+def frame_source(partition: Any, number: int, columns: TableColumns) -> Source:
+    """A partition of a data frame."""
+    name = f"partition {number} of the frame"
+    if not len(partition):
+        raise DataError(f"{name}: there is no row; leave it out (frame.repartition), or check how it was written.")
+    try:
+        X, y = read_table(partition, columns)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    assert y is not None
+    return ListSource(X, y, name, number)
 
 
 def bag_source(partition: Any, number: int) -> Source:

@@ -5,59 +5,21 @@ from __future__ import annotations
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar, final
 
 from chainfield.problem import Pieces
 from chainfield.problem.pieces import ARITY
 
 from .connecting import engine, what_runs
+from .places import Places
 from .work import Parcel, WorkerError, carry_on, hold, join_all, opened, work
 
 T = TypeVar("T")
 R = TypeVar("R")
 C = TypeVar("C")
 TRIES = 5  # of a round in which workers died
-PATIENCE = 60.0  # seconds to wait for a worker when there is none
-
-
-@dataclass(eq=False)
-class Places:
-    """Which worker a piece should lie on: neighbours together, because their sums are added first.
-
-    A worker that has gone loses its pieces to the others, evenly; those that stay keep theirs.
-    """
-
-    client: Any
-    n: int
-    _of: list[str] = field(default_factory=list)
-
-    def now(self) -> list[str]:
-        """The address of each piece's worker."""
-        living = living_workers(self.client)
-        if not self._of:
-            groups = -(-self.n // ARITY)
-            step = ARITY if groups >= len(living) else 1
-            runs = -(-self.n // step)
-            self._of = [living[(i // step) * len(living) // runs] for i in range(self.n)]
-        load = {worker: self._of.count(worker) for worker in living}
-        for i, worker in enumerate(self._of):
-            if worker not in load:
-                self._of[i] = min(living, key=lambda other: (load[other], other))
-                load[self._of[i]] += 1
-        return self._of
-
-
-def living_workers(client: Any) -> list[str]:
-    """The addresses of all workers; if there is none, one may be starting again."""
-    found = sorted(client.nthreads())
-    if not found:
-        try:
-            client.wait_for_workers(1, timeout=PATIENCE)
-        except (TimeoutError, OSError):
-            raise WorkerError(f"All workers are gone, and none came back within {PATIENCE:g} s.") from None
-        found = sorted(client.nthreads())
-    return found
+LOST = 2  # tries of a piece that kills the workers that take it
 
 
 @final
@@ -96,7 +58,9 @@ class DaskPieces(Pieces[T]):
                     )
                     for i, place in zip(runs, places, strict=True)
                 ]  # fmt: skip
-            return opened(found[0].result())
+            last = found[0].result()
+            self.places.balance(last.spent)
+            return last.value
 
         found: R = self._tried(once)
         return found
@@ -165,9 +129,23 @@ class DaskPieces(Pieces[T]):
             except lost as error:
                 if isinstance(error, FileNotFoundError):
                     raise
-                if attempt + 1 == TRIES:
+                if self.client.status != "running" or not _answers(self.client):
+                    raise WorkerError(
+                        f"The scheduler at {self.client.scheduler.address} is gone; start it again, and continue "
+                        "from a checkpoint with resume=True."
+                    ) from None
+                if attempt + 1 == (LOST if isinstance(error, distributed.KilledWorker) else TRIES):
                     raise WorkerError(_killed(error)) from None
         raise AssertionError
+
+
+def _answers(client: Any) -> bool:
+    """Whether the scheduler is there."""
+    try:
+        client.sync(client.scheduler.identity)
+    except (OSError, TimeoutError):
+        return False
+    return True
 
 
 def _killed(error: Exception) -> str:

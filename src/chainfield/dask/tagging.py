@@ -8,6 +8,7 @@ so that the labels of two models are never mixed.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -17,17 +18,20 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from chainfield.corpora.plan import plan_columns
+from chainfield.corpora.parquet import ParquetSource, opened_parquet, plan_parquet, pyarrow
+from chainfield.corpora.plan import columns_of, expand_all, plan_columns
 from chainfield.corpora.source import ColumnSource
 from chainfield.data.coded_rows import CodedRows
 from chainfield.data.column_blocks import Block
 from chainfield.errors import ConfigError, DataError
 from chainfield.files.replacing import replace_file
+from chainfield.frames.tables import read_table
 
 from .connecting import connect
 from .corpus import spread
 
 ABOUT = "about.json"
+INTO = "labels"
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,12 @@ def tag(
     watch: Callable[[int, int], None] | None = None,
     **reading: Any,
 ) -> Tagged:
-    """Label column files with a model, on the workers of a client; ``output``: a folder that all workers see.
+    """Label column files or Parquet with a model, on the workers of a client; ``output``: a folder that workers see.
 
     The model file is sent to each worker once. Rows come out as they were, with one more column. Pieces that are
     finished already are left out. ``watch`` is called with how many pieces are done, and how many there are.
+    ``reading``: options of :func:`~chainfield.corpora.plan_columns`; for Parquet ``words``, ``sequence``, and ``into``,
+    the name of the new column.
     """
     path = Path(model)
     if not path.is_file():
@@ -65,7 +71,8 @@ def tag(
             return tag(path, data, output, own, piece_bytes=piece_bytes, watch=watch, **reading)
     found = connect(client)
     digest = hashlib.sha256(content).hexdigest()
-    sources = plan_columns(data, piece_bytes=piece_bytes, **reading)
+    into = reading.pop("into", INTO)
+    sources = plan_inputs(data, piece_bytes, reading)
     names = output_names(sources)
     folder = Path(output)
     _claim(folder, {"model": digest, "pieces": [source.name for source in sources]})
@@ -75,19 +82,30 @@ def tag(
     skipped, sentences, tokens = len(sources) - len(left), 0, 0
     if left:
         pieces = spread(found, left)
-        for done, (s, n) in enumerate(pieces.as_completed(tag_piece, content, digest), skipped + 1):
+        for done, (s, n) in enumerate(pieces.as_completed(tag_piece, content, digest, into), skipped + 1):
             sentences, tokens = sentences + s, tokens + n
             if watch is not None:
                 watch(done, len(sources))
     return Tagged(folder, len(sources), skipped, sentences, tokens)
 
 
+def plan_inputs(data: Any, piece_bytes: int | None, reading: dict[str, Any]) -> list[Any]:
+    """The pieces: of Parquet files, or of column files."""
+    files = expand_all(data)
+    if all(path.endswith(".parquet") for path in files):
+        return plan_parquet(files, columns_of(reading), labelled=False)
+    return plan_columns(files, piece_bytes=piece_bytes, **reading)
+
+
 def output_names(sources: Sequence[Any]) -> list[str]:
     """A name for each piece's output: that of the file, and the place in it where it has several pieces."""
-    names = [
-        Path(source.path).name if source.stop is None else f"{Path(source.path).name}.{source.start:015}"
-        for source in sources
-    ]
+    names = []
+    for source in sources:
+        own = Path(source.path)
+        if isinstance(source, ParquetSource):
+            names.append(f"{own.stem}.{source.start:012}.parquet")
+        else:
+            names.append(own.name if source.stop is None else f"{own.name}.{source.start:015}")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ConfigError(f"Two files have the name {twice}; tag them into different folders.")
@@ -130,10 +148,40 @@ def model_of(content: bytes, digest: str) -> tuple[Any, dict[str, Any]]:
     return _loaded(digest, str(folder))
 
 
-def tag_piece(job: tuple[ColumnSource, Path], content: bytes, digest: str) -> tuple[int, int]:
+def tag_piece(job: tuple[Any, Path], content: bytes, digest: str, into: str) -> tuple[int, int]:
     """Tag one piece; its file appears when it is complete. Returns how many sentences and tokens it has."""
     source, target = job
     tagger, about = model_of(content, digest)
+    if isinstance(source, ParquetSource):
+        return tag_rows(source, target, tagger, into)
+    return tag_columns(source, target, tagger, about)
+
+
+def tag_rows(source: ParquetSource, target: Path, tagger: Any, into: str) -> tuple[int, int]:
+    """Rows of a Parquet file, with one more column: lists of labels, or one label where a row is one position."""
+    arrow = pyarrow()
+    try:
+        with opened_parquet(source.path) as file:
+            table = source.table(file)
+            X, _ = read_table(table, source.columns, labelled=False)
+        if into in table.column_names:
+            raise DataError(f"there is a column {into!r} already; give another name for the labels as into=.")
+        width = getattr(tagger.features, "width", None)
+        if width is not None and X and X[0] and len(X[0][0]) != width:
+            raise DataError(f"the model reads {width} columns; name them as words=, the word first.")
+    except DataError as error:
+        raise DataError(f"{source.name}: {error}") from None
+    labels = tagger.predict(X)
+    if source.columns.sequence is not None:
+        labels = [label for own in labels for label in own]
+    out = io.BytesIO()
+    arrow.parquet.write_table(table.append_column(into, arrow.array(labels)), out)
+    replace_file(target, out.getvalue())
+    return len(X), sum(map(len, X))
+
+
+def tag_columns(source: ColumnSource, target: Path, tagger: Any, about: dict[str, Any]) -> tuple[int, int]:
+    """A column file, or a part of it: every row as it was, and its label."""
     if source.reading.get("separator") is None:  # that of the training data
         between = (about.get("notes") or {}).get("separator")
         source = replace(source, reading={**source.reading, "separator": between})

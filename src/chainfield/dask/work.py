@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import errno
 import pickle
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,18 +25,19 @@ class Parcel:
     them into one buffer, at any byte.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, spent: dict[str, float] | None = None) -> None:
         self.value = value
+        self.spent = spent or {}  # seconds that workers took for it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked, (pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL),)
+        return _unpacked, (pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL), self.spent)
 
     def __sizeof__(self) -> int:
         return int(sizeof(self.value))
 
 
-def _unpacked(content: bytes) -> Parcel:
-    return Parcel(pickle.loads(content))
+def _unpacked(content: bytes, spent: dict[str, float]) -> Parcel:
+    return Parcel(pickle.loads(content), spent)
 
 
 def opened(thing: Any) -> Any:
@@ -55,8 +57,10 @@ def work(version: tuple[str, str], function: Callable[..., Any], *arguments: Any
             "version everywhere."
         )
     try:
+        started = time.monotonic()
         with one_blas_thread():
-            return Parcel(function(*map(opened, arguments)))
+            found = function(*map(opened, arguments))
+        return Parcel(found, {_here(): time.monotonic() - started})
     except MemoryError:
         raise WorkerError(f"The worker {_here()} is out of memory; use smaller pieces, or larger workers.") from None
     except OSError as error:
@@ -84,7 +88,11 @@ def join_all(version: tuple[str, str], join: Callable[[Any, Any], Any], *results
             found = join(found, other)
         return found
 
-    return work(version, joined, *results)
+    found = work(version, joined, *results)
+    for result in results:
+        for worker, seconds in result.spent.items():
+            found.spent[worker] = found.spent.get(worker, 0.0) + seconds
+    return found
 
 
 def _here() -> str:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, ClassVar, final
 
 from chainfield.errors import DataError
+from chainfield.frames.tables import LABELS, WORDS, class_names
 from chainfield.text.document import Document, make_document
 
 from .format import Format, Options, Report, temporary_name
 from .token_view import from_words, view
 
-_WORDS = ("tokens", "words")
-_LABELS = ("ner_tags", "tags", "labels", "ner", "pos_tags", "chunk_tags")
 ROWS = 1024
 
 
@@ -134,14 +133,14 @@ class _Rows:
         self.path = path
         self.text = next((n for n in (options.text_field, "text") if n in names), None)
         self.spans = next((n for n in ("spans", "entities") if n in names), None)
-        self.words = options.word_column or next((n for n in _WORDS if n in names), None)
-        self.labels = options.label_column or next((n for n in _LABELS if n in names), None)
+        self.words = options.word_column or next((n for n in WORDS if n in names), None)
+        self.labels = options.label_column or next((n for n in LABELS if n in names), None)
         for name in (self.words, self.labels):
             if name is not None and name not in names:
                 raise DataError(f"{path} has no column {name!r}; it has {', '.join(names)}.")
         if self.words is None and self.text is None:
             raise DataError(f"{path} has neither words nor texts: its columns are {', '.join(names)}.")
-        self.names = _class_names(metadata, self.labels)
+        self.names = class_names(metadata, self.labels)
 
     def document(self, row: dict[str, Any], where: str) -> Document:
         if self.text is not None and self.spans is not None:
@@ -168,14 +167,3 @@ class _Rows:
                 "(datasets keeps the names in the file's metadata); write the names in place of numbers."
             )
         raise DataError(f"{where}: the label is {label!r}, which is not one of the file's.")
-
-
-def _class_names(metadata: dict[bytes, bytes], column: str | None) -> list[str] | None:
-    """The names behind numbers of labels, as ``datasets`` writes them."""
-    try:
-        feature = json.loads(metadata[b"huggingface"])["info"]["features"][column]
-        inner = feature[0] if isinstance(feature, list) else feature.get("feature", feature)
-        names = inner["names"]
-    except (KeyError, ValueError, TypeError, AttributeError, IndexError):
-        return None
-    return names if isinstance(names, list) else None
