@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from importlib.resources import files
@@ -113,7 +115,8 @@ def test_progress_tells_of_the_cluster(client: Any, data: Path) -> None:
     seen: list[Any] = []
     LinearCRF(max_iter=2).fit(chainfield.dask.corpus(data, client, piece_bytes=PIECE), callback=seen.append)
     assert seen[-1].to_dict()["workers"] == 2
-    assert seen[-1].to_dict()["bytes_moved"] >= 0
+    assert seen[-1].to_dict()["bytes_moved"] > 0
+    assert seen[-1].to_dict()["pieces"] > 4
 
 
 def test_bags_and_encoded_folders(client: Any, data: Path, tmp_path: Path) -> None:
@@ -148,6 +151,55 @@ def test_killed_workers_change_no_bit(data: Path, tmp_path: Path) -> None:
         model = LinearCRF(max_iter=6).fit(corpus, callback=lambda progress: progress.iteration == 3 and kill())
         assert len(killed) == 2
     assert bits(model, tmp_path) == wanted
+
+
+CLIENT = """
+import sys, os, chainfield.dask
+from chainfield import LinearCRF
+if __name__ == "__main__":
+    address, data, mark = sys.argv[1:]
+    corpus = chainfield.dask.corpus(data, address, piece_bytes=900)
+    stop = lambda progress: progress.iteration == 3 and os.kill(os.getpid(), 9)
+    LinearCRF(max_iter=6).fit(corpus, checkpoint=mark, callback=stop)
+"""
+
+
+def test_a_killed_client_goes_on_from_its_checkpoint(client: Any, data: Path, tmp_path: Path) -> None:
+    script, mark = tmp_path / "client.py", tmp_path / "checkpoint"
+    script.write_text(CLIENT)
+    ended = subprocess.run([sys.executable, script, client.scheduler.address, data, mark], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert mark.exists()
+    corpus = chainfield.dask.corpus(data, client, piece_bytes=PIECE)
+    model = LinearCRF(max_iter=6).fit(corpus, checkpoint=mark, resume=True)
+    assert bits(model, tmp_path) == bits(LinearCRF(max_iter=6).fit(local(data)), tmp_path)
+
+
+def test_a_lost_scheduler_is_named(data: Path) -> None:
+    with cluster(1) as one, distributed.Client(one, direct_to_workers=True) as found:
+        corpus = chainfield.dask.corpus(data, found, piece_bytes=PIECE)
+
+        def leave(progress: Any) -> None:
+            found.sync(one.scheduler.close) if progress.iteration == 2 else None
+
+        with pytest.raises(WorkerError, match=r"scheduler at tcp://.* is gone; .* resume=True"):
+            LinearCRF(max_iter=6).fit(corpus, callback=leave)
+
+
+# ---- networks ----------------------------------------------------------------------------------------------------
+
+
+def test_networks_train_on_workers(client: Any) -> None:
+    """The recipe of docs/cluster.md."""
+    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    page = (Path(__file__).parent.parent / "docs" / "cluster.md").read_text(encoding="utf-8")
+    recipe = page.split("## Networks")[1].split("```py\n")[1].split("```")[0]
+    found: dict[str, Any] = {"client": client, "__name__": "__main__"}
+    exec(compile(recipe, "recipe", "exec"), found)
+    first, second = found["trained"]
+    assert first["losses"][-1] < first["losses"][0]
+    for name, value in first["weights"].items():
+        torch.testing.assert_close(value, second["weights"][name], rtol=0, atol=0)
 
 
 # ---- tagging -----------------------------------------------------------------------------------------------------
@@ -306,6 +358,7 @@ def test_stragglers_give_pieces_away() -> None:
     places = Places(None, 8, ["a"] * 4 + ["b"] * 4)
     assert places.balance({"a": 1.0, "b": 1.2}) == 0
     assert places.balance({"a": 0.1, "b": 0.4}) == 0  # not worth it
+    assert places.balance({"a": 1.0, "b": 3.0}) == 0  # once is not enough
     assert places.balance({"a": 1.0, "b": 3.0}) == 2
     assert places._of == ["a"] * 4 + ["b"] * 2 + ["a"] * 2
     assert places.balance({"a": 1.5, "b": 1.5}) == 0

@@ -101,6 +101,16 @@ BENCHMARKS = {
             "empirical-stream", "training by counting from a stream, up to 100 million tokens", "15", "empirical_stream"
         ),
         Benchmark(
+            "cluster-bits",
+            "Dask: the same model files for 1, 2 and 4 workers, and when workers are killed",
+            "30",
+            "cluster",
+            "run_bits",
+        ),
+        Benchmark("cluster-speed", "Dask: seconds per iteration against threads", "6", "cluster", "run_speed"),
+        Benchmark("cluster-tag", "Dask: tagging on one and two workers, and killed ones", "5", "cluster", "run_tag"),
+        Benchmark("cluster-disk", "training 30 million tokens from disk: time and memory", "15", "cluster", "run_disk"),
+        Benchmark(
             "torch-layer", "the torch layer against pytorch-crf and torch-struct; many states", "1", "torch_layer"
         ),
         Benchmark(

@@ -13,12 +13,13 @@ from chainfield.problem.pieces import ARITY
 
 from .connecting import engine, what_runs
 from .places import Places
-from .work import Parcel, WorkerError, carry_on, hold, join_all, opened, work
+from .work import Parcel, WorkerError, bytes_sent, carry_on, hold, join_all, opened, sum_run, work
 
 T = TypeVar("T")
 R = TypeVar("R")
 C = TypeVar("C")
 TRIES = 5  # of a round in which workers died
+FEW = 64  # workers that are asked in every iteration how much they have sent
 LOST = 2  # tries of a piece that kills the workers that take it
 
 
@@ -47,7 +48,8 @@ class DaskPieces(Pieces[T]):
         """Joined by the workers along the tree; one result travels to the client."""
 
         def once() -> Any:
-            found, places, level = self._submitted(function, shared), self.places.now(), 0
+            found, places = self._first_level(function, join, shared)
+            level = 1
             while len(found) > 1:
                 level += 1
                 name, runs = _key(f"join-{level}"), range(0, len(found), ARITY)
@@ -64,6 +66,29 @@ class DaskPieces(Pieces[T]):
 
         found: R = self._tried(once)
         return found
+
+    def _first_level(
+        self, function: Callable[..., Any], join: Callable[..., Any], shared: tuple[Any, ...]
+    ) -> tuple[list[Any], list[str]]:
+        """The sums of the first runs of pieces. A run that lies on one worker is one task, if there are enough runs for
+        all threads: fewer tasks, and one sum to keep in place of several.
+        """
+        version, places, name = what_runs(), self.places.now(), _key(_readable(function))
+        sent, threads = [self._sent(value) for value in shared], sum(self.client.nthreads().values())
+        found, joins, level = [], _key("join-1"), list(range(0, len(self.tasks), ARITY))
+        for i in level:
+            run, own = self.tasks[i : i + ARITY], places[i : i + ARITY]
+            if len(set(own)) == 1 and len(self.tasks) >= ARITY * threads:
+                found.append(self._submit((name, i), own[0], sum_run, version, function, join, len(run), *run, *sent))
+                continue
+            each = [
+                self._submit((name, j), place, work, version, function, task, *sent)
+                for j, (task, place) in enumerate(zip(run, own, strict=True), i)
+            ]
+            most = max(own, key=own.count)
+            alone = len(each) == 1
+            found.append(each[0] if alone else self._submit((joins, i), most, join_all, version, join, *each))
+        return found, [places[i] for i in level]
 
     def relay(
         self, runs: Sequence[Sequence[int]], function: Callable[..., C], carried: Sequence[C], *shared: Any
@@ -94,10 +119,10 @@ class DaskPieces(Pieces[T]):
             future.release()
 
     def notes(self) -> dict[str, float]:
-        """How many workers there are, and how many bytes they have sent to each other and to the client so far."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        sent = sum(worker["metrics"].get("transfer", {}).get("outgoing_bytes_total", 0) for worker in workers)
-        return {"workers": float(len(workers)), "bytes_moved": float(sent)}
+        """Pieces, workers, and how many bytes these have sent to each other and to the client so far."""
+        living = self.client.nthreads()
+        moved = sum(self.client.run(bytes_sent).values()) if len(living) <= FEW else 0
+        return {"pieces": float(len(self)), "workers": float(len(living)), "bytes_moved": float(moved)}
 
     def _submitted(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> list[Any]:
         version, name = what_runs(), _key(_readable(function))

@@ -14,6 +14,7 @@ PATIENCE = 60.0  # seconds to wait for a worker when there is none
 # A worker is a straggler if it takes so many times longer for a piece than the fastest one, and rounds take so many
 # seconds: moving pieces costs something too.
 SLOW, WORTHWHILE = 1.5, 0.5
+NEAR = 0.07  # of a worker's pieces: as many may be too many, or too few
 
 
 @dataclass(eq=False)
@@ -27,15 +28,14 @@ class Places:
     client: Any
     n: int
     _of: list[str] = field(default_factory=list)
+    _suspect: str = ""  # the straggler of the last round
 
     def now(self) -> list[str]:
         """The address of each piece's worker."""
         living = living_workers(self.client)
         if not self._of:
-            groups = -(-self.n // ARITY)
-            step = ARITY if groups >= len(living) else 1
-            runs = -(-self.n // step)
-            self._of = [living[(i // step) * len(living) // runs] for i in range(self.n)]
+            cuts = [_cut(self.n, len(living), k) for k in range(1, len(living))]
+            self._of = [living[sum(cut <= i for cut in cuts)] for i in range(self.n)]
         load = {worker: self._of.count(worker) for worker in living}
         for i, worker in enumerate(self._of):
             if worker not in load:
@@ -44,20 +44,31 @@ class Places:
         return self._of
 
     def balance(self, spent: Mapping[str, float]) -> int:
-        """Take pieces from the slowest worker, by the seconds that workers spent in a round; returns how many."""
+        """Take pieces from the slowest worker, by the seconds that workers spent in a round, if it was the
+        straggler of the round before as well; returns how many.
+        """
         times = {worker: spent[worker] for worker in set(self._of) & set(spent)}
         if len(times) < 2 or max(times.values()) < WORTHWHILE:
             return 0
         slow, fast = max(times, key=lambda w: (times[w], w)), min(times, key=lambda w: (times[w], w))
         own = [i for i, worker in enumerate(self._of) if worker == slow]
         each = {worker: times[worker] / self._of.count(worker) for worker in (slow, fast)}
-        if each[slow] < SLOW * each[fast]:
+        before, self._suspect = self._suspect, slow if each[slow] >= SLOW * each[fast] else ""
+        if not self._suspect or self._suspect != before:  # a single round may have been special
             return 0
+        self._suspect = ""
         # So many that both would take as long as each other.
         moved = min(int((times[slow] - times[fast]) / (each[slow] + each[fast])), len(own) - 1)
         for i in own[len(own) - moved :]:
             self._of[i] = fast
         return moved
+
+
+def _cut(n: int, n_workers: int, k: int) -> int:
+    """Where the pieces of worker k begin: between two runs, if that makes little difference, so that no run is torn."""
+    share = n / n_workers
+    between = round(k * share / ARITY) * ARITY
+    return between if abs(between - k * share) <= NEAR * share else round(k * share)
 
 
 def living_workers(client: Any) -> list[str]:

@@ -74,6 +74,11 @@ def carry_on(version: tuple[str, str], function: Callable[..., Any], piece: Any,
     return work(version, function, piece, copy.deepcopy(opened(carried)), *shared)
 
 
+def bytes_sent(dask_worker: Any) -> int:
+    """How much a worker has sent so far."""
+    return int(dask_worker.transfer_outgoing_bytes_total)
+
+
 def hold(value: Parcel) -> Parcel:
     """A value as a task: unlike one that was scattered, it survives the worker that holds it."""
     return value
@@ -93,6 +98,21 @@ def join_all(version: tuple[str, str], join: Callable[[Any, Any], Any], *results
         for worker, seconds in result.spent.items():
             found.spent[worker] = found.spent.get(worker, 0.0) + seconds
     return found
+
+
+def sum_run(
+    version: tuple[str, str], function: Callable[..., Any], join: Callable[[Any, Any], Any], n: int, *rest: Any
+) -> Parcel:
+    """The results of ``n`` pieces, joined from left to right as they are made; behind the pieces, what they share."""
+
+    def whole(*values: Any) -> Any:
+        pieces, shared = values[:n], values[n:]
+        found = function(pieces[0], *shared)
+        for piece in pieces[1:]:
+            found = join(found, function(piece, *shared))
+        return found
+
+    return work(version, whole, *rest)
 
 
 def _here() -> str:
