@@ -118,6 +118,12 @@ BENCHMARKS = {
         ),
         Benchmark("latency", "one sentence at a time in all styles of input, against python-crfsuite", "4", "latency"),
         Benchmark(
+            "serve",
+            "the server under load: requests per second, restarts, reloads, against python-crfsuite and spaCy",
+            "2",
+            "serve",
+        ),
+        Benchmark(
             "load",
             "loading: seconds, peak memory, ten processes with one model, against python-crfsuite",
             "4",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import logging
 import socket
 import sys
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import uvicorn
 from chainfield.errors import ConfigError
 
 from .application import Door
+from .log import Log
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -41,6 +43,10 @@ def run(door: Door, sock: socket.socket, *, started: Callable[[], None] = lambda
     """Serve until the process is told to stop; requests that were read are answered first."""
     bounds = door.service.bounds
     _more_files(bounds.connections)
+    told = _Told(door.service.log)
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).handlers = [told]
+        logging.getLogger(name).propagate = False
     config = uvicorn.Config(
         door,
         http=_protocol(bounds.seconds),
@@ -57,6 +63,17 @@ def run(door: Door, sock: socket.socket, *, started: Callable[[], None] = lambda
     )
     server = _Server(config, door, started)
     server.run(sockets=[sock])
+
+
+class _Told(logging.Handler):
+    """What uvicorn has to say, as lines of our log."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._log("warning", message=record.getMessage())
 
 
 class _Server(uvicorn.Server):  # type: ignore[misc]
