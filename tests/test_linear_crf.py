@@ -20,6 +20,7 @@ import chainfield
 from chainfield import LinearCRF
 from chainfield.errors import ConfigError
 from chainfield.fitted.names import boundary_weights
+from chainfield.models.weights import label_weights
 from support.explaining import path_score
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-12}
@@ -598,6 +599,14 @@ def test_sample_weight_equals_repetition():
     assert weighted.predict(X_NEW) == doubled.predict(X_NEW)
     for a, b in zip(weighted.predict_marginals(X_NEW), doubled.predict_marginals(X_NEW), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-3)
+
+
+def test_balanced_weights_are_bounded():
+    counts = np.array([100_000, 900, 25_000, 0])
+    tempered = label_weights("balanced", ("O", "B", "I", "none"), counts, tempered=True)
+    np.testing.assert_allclose(tempered, [1.0, 3.0, 2.0, 3.0])
+    whole = label_weights("balanced", ("a", "b"), np.array([30, 10]), tempered=False)
+    np.testing.assert_allclose(whole, [40 / 60, 2.0])
 
 
 def counts(model, data):

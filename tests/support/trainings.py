@@ -65,6 +65,13 @@ def obedient() -> tuple[list[Any], list[Any]]:
     return X, [[1 if b == 2 and a == 0 else b for a, b in zip([None, *labels], labels, strict=False)] for labels in y]
 
 
+def even(y: list[Any]) -> dict[Any, float]:
+    """The weights of "balanced" in 0.1.0: every label counts the same."""
+    labels = [label for sequence in y for label in sequence]
+    kinds = sorted(set(labels))
+    return {label: len(labels) / (len(kinds) * labels.count(label)) for label in kinds}
+
+
 Made = tuple[Callable[[], Any], Callable[[], tuple[list[Any], list[Any]]]]
 TRAININGS: dict[str, Made] = {
     "linear": (lambda: LinearCRF(scheme="bio"), text),
@@ -79,7 +86,7 @@ TRAININGS: dict[str, Made] = {
     "perceptron": (lambda: LinearCRF(objective="perceptron", max_iter=5), text),
     "large-margin": (lambda: LinearCRF(objective="large_margin", max_iter=5), dicts),
     "piecewise": (lambda: LinearCRF(objective="piecewise", max_iter=10), text),
-    "balanced": (lambda: LinearCRF(class_weight="balanced", max_iter=10, forbidden=[(0, 2)]), obedient),
+    "balanced": (lambda: LinearCRF(class_weight=even(obedient()[1]), max_iter=10, forbidden=[(0, 2)]), obedient),
     "memm": (lambda: MEMM(max_iter=10), text),
     "latent": (lambda: LatentCRF(n_init=2, max_iter=10), lambda: text(15)),
     "latent-perceptron": (lambda: LatentCRF(objective="perceptron", max_iter=4, n_init=1), lambda: text(15)),

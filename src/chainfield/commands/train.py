@@ -114,6 +114,9 @@ def _flags(kind: Any) -> set[str]:
 @reading
 @click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
 @click.option("--memory", type=float, help="Gigabytes of an encoded corpus to keep in memory.  [default: 1]")
+@click.option(
+    "--tune", type=float, metavar="MINUTES", help="First search for better settings than the defaults, for so long."
+)
 @click.option("--resume", is_flag=True, help="Continue from the checkpoint of an interrupted training.")
 @click.option("--log", type=click.File("w", lazy=False), help="Write one JSON line per iteration to this file.")
 @click.option("--tensorboard", type=click.Path(), metavar="DIR", help="Write curves for TensorBoard into this folder.")
@@ -143,6 +146,8 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
 
     name = None if issubclass(kind, ClassifyingModel) else annotated(data, options["format_"])
     if name is not None:
+        if options["tune"] is not None:
+            raise ConfigError("--tune is for column files and for arrays in memory; leave it out.")
         _train_text(estimator, data, dev, output, checkpoint, name, options)
         return
     names = ("encoding", "separator", "no_comments", "keep_docstart")
@@ -180,6 +185,11 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
         estimator.template.check_columns(len(found.X[0][0]), "the template")
     if not options["quiet"]:
         click.echo(f"{found.source}: {found.size}", err=True)
+    if options["tune"] is not None:
+        from .tuning import tune
+
+        say = (lambda line: None) if options["quiet"] else (lambda line: click.echo(f"tuning: {line}", err=True))
+        tune(estimator, found, options["tune"], settings, say)
     _fit(estimator, found, output, checkpoint, options)
 
 
@@ -285,12 +295,19 @@ def _check_options(
         "--resume": options["resume"],
         "--log": options["log"],
         "--tensorboard": options["tensorboard"],
+        "--tune": options["tune"],
     }
     meant = {} if issubclass(kind, ChainEstimator) else iterated
     meant |= {} if issubclass(kind, EmpiricalCRF) else {"--add": add}
     for option, value in meant.items():
         if value:
             raise ConfigError(f"{option} has no effect with --model {model}; leave it out.")
+    if options["tune"] is not None:
+        from .tuning import check_minutes
+
+        check_minutes(options["tune"])
+        if options["resume"]:
+            raise ConfigError("--tune and --resume do not go together: a training is resumed with its own settings.")
     if options["resume"] and not checkpoint.exists():
         raise ConfigError(f"There is no checkpoint {checkpoint}; train without --resume.")
     if options.get("patience") is not None and not dev:

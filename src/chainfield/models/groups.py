@@ -61,7 +61,10 @@ class ObjectiveSettings(Grouped, group=OBJECTIVE):
         "averaging regularises.",
     )
     class_weight: Any = given(
-        None, 'Odds by which labels are favoured at every position: a dict, or "balanced".', LabelWeights()
+        None,
+        'Odds by which labels are favoured at every position: a dict, or "balanced": rare labels by the root of their '
+        "rarity, at most by 3. Classes of whole sequences count by their weights, balanced ones alike.",
+        LabelWeights(),
     )
 
 

@@ -20,6 +20,7 @@ from chainfield.tasks import Task
 from .material import Examples, Material
 
 DEFAULT_L2 = 0.5
+MOST_ODDS = 3.0  # of a rare label against the most frequent one, with "balanced"
 
 
 def sequence_weights(given: Any, n_sequences: int) -> Float:
@@ -37,10 +38,17 @@ def check_class_weight(given: Any, labels: tuple[Any, ...]) -> None:
         raise ConfigError(f"class_weight names {unknown[0]!r}, which is not a label of the training data.")
 
 
-def label_weights(given: Any, labels: tuple[Any, ...], counts: Int) -> Float:
-    """(L,) the weights of labels; "balanced" makes each label count the same, whatever its count."""
+def label_weights(given: Any, labels: tuple[Any, ...], counts: Int, *, tempered: bool) -> Float:
+    """(L,) the weights of labels; "balanced" makes each label count the same, whatever its count.
+
+    Odds at every position of a sequence are another matter than a loss that counts several times: where one position
+    in a hundred belongs to a span, full balance would label everything. ``tempered``: the root of the imbalance, and
+    never more than MOST_ODDS.
+    """
     if isinstance(given, str):
         counts = np.maximum(counts, 1)
+        if tempered:
+            return np.minimum(np.sqrt(counts.max() / counts), MOST_ODDS)
         return counts.sum() / (len(labels) * counts)
     return np.array([float(given.get(label, 1.0)) for label in labels])
 
@@ -52,7 +60,7 @@ def weighted_problem(
     space, favoured = chain.space, None
     if model.class_weight is not None:
         counts = material.fold(_count_labels, np.add, task, space)
-        favoured = label_weights(model.class_weight, task.labels, counts)
+        favoured = label_weights(model.class_weight, task.labels, counts, tempered=task.every_position)
     l2 = (DEFAULT_L2 if objective.smooth else 0.0) if model.l2 is None else model.l2
     settings = {"l1": model.l1 * material.share, "l2": material.share * l2, "n_jobs": count_jobs(model.n_jobs)}
     if material.whole is None and sample_weight is not None:
