@@ -18,6 +18,7 @@ ALLOWED: dict[str, str] = {
     "errors": "",
     "lazy": "",
     "arrays": "",
+    "pages": "",
     "limits": "errors",
     "checking": "errors arrays limits",
     "schema": "arrays",
@@ -34,9 +35,9 @@ ALLOWED: dict[str, str] = {
     "data": "errors arrays checking limits parallel kernels kernels.text",
     "frames": "errors lazy arrays",
     "confidence": "errors lazy arrays schema",
-    "text": "errors arrays lazy spans kernels kernels.text data",
-    "metrics": "errors arrays spans",
-    "states": "errors arrays spans kernels",
+    "text": "errors arrays lazy spans kernels kernels.text data pages",
+    "metrics": "errors arrays spans pages",
+    "states": "errors arrays spans kernels pages",
     "potentials": "errors arrays checking states",
     "inference": "errors arrays checking limits parallel kernels kernels.chain states potentials",
     "torch": "errors arrays kernels kernels.chain states potentials inference",
@@ -50,17 +51,16 @@ ALLOWED: dict[str, str] = {
     "trainers": "errors arrays schema parallel kernels kernels.chain kernels.train states potentials inference "
     "features scorers objectives problem",
     "fitted": "errors arrays checking limits parallel spans kernels kernels.chain kernels.train states potentials "
-    "inference features scorers tasks",
+    "inference features scorers tasks pages",
     "plots": "errors arrays",
-    "pages": "",
     "inspection": "errors arrays parallel spans metrics states potentials inference features scorers tasks fitted "
-    "plots",
+    "plots pages",
     "watching": "errors",
     "files": "errors arrays schema memory parallel states inference features scorers tasks problem trainers fitted",
     "corpora": "errors arrays checking parallel data frames states potentials features tasks problem files",
     "models": "errors lazy arrays checking frames settings memory parallel spans kernels kernels.train data metrics "
     "states potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora "
-    "watching",
+    "watching pages",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from chainfield.errors import ConfigError
-
-if TYPE_CHECKING:
-    from chainfield.fitted import FittedModel
 
 
 @click.command()
@@ -48,6 +44,7 @@ def show(
     from chainfield.features import TemplateFeatures
     from chainfield.files.model import load_model
     from chainfield.fitted import names
+    from chainfield.models import MODELS  # noqa: F401 (parts of models are known once their families are)
 
     if lines:
         _lines(model, as_json or template or label is not None or states is not None)
@@ -88,7 +85,9 @@ def show(
         boundary = {end: {_key(name): w for name, w in scores.items()} for end, scores in ends.items()}
         click.echo(json.dumps(content | {"boundary": boundary}, ensure_ascii=False, default=str))
         return
-    _tables(tagger, about, weights, moves, top)
+    from .portrait import show_portrait
+
+    show_portrait(tagger, about, weights, moves, top, label)
 
 
 def _lines(model: Path, others: bool) -> None:
@@ -109,65 +108,3 @@ def _lines(model: Path, others: bool) -> None:
 def _key(name: Any) -> Any:
     """A key of a JSON object: other values than these have to be written."""
     return name if isinstance(name, str | int | float | bool | None) else str(name)
-
-
-def _tables(
-    tagger: FittedModel,
-    about: dict[str, Any],
-    weights: list[tuple[str, Any, float]],
-    moves: dict[tuple[Any, ...], float],
-    top: int,
-) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-    from rich.text import Text
-
-    from chainfield.inspection.units import has_units, portraits
-
-    from .tables import console
-
-    out = console()
-    chain = tagger.chain
-    kind = escape(about.get("class", "model"))
-    out.print(
-        f"[bold]{kind}[/bold]: {len(tagger.task.labels)} labels, {chain.space.n_states} states, "
-        f"{tagger.features.n_features or tagger.features.n_columns:,} features ({tagger.features.kind}), "
-        f"{tagger.n_weights:,} weights, {sum(w != 0 for _, _, w in weights):,} of them on features and not zero"
-    )
-    if chain.pruner is not None:
-        out.print(
-            f"pruned below a probability of {chain.pruner.threshold:g}: {chain.pruner.width:.1f} labels per position, "
-            f"{100 * chain.pruner.lost:.2f} % of right ones lost"
-        )
-    settings = {k: v for k, v in about.get("settings", {}).items() if v not in (None, False) and k != "template"}
-    out.print("  ".join(f"[dim]{escape(k)}[/dim] {escape(str(v))}" for k, v in settings.items()))
-
-    def table(title: str, rows: list[tuple[str, float]], positive: bool) -> None:
-        shown = Table(
-            title=title, title_justify="left", box=None, pad_edge=False, show_header=False, title_style="bold"
-        )
-        shown.add_column(justify="right")
-        shown.add_column()
-        for name, w in rows:
-            if (w > 0) != positive:
-                continue
-            shown.add_row(f"{w:+.4f}", Text(name), style="green" if w > 0 else "red")
-        out.print(shown)
-
-    scored = [(f"{feature} → {y}", w) for feature, y, w in weights]
-    table("features for a label", heapq.nlargest(top, scored, key=lambda row: row[1]), True)
-    table("features against a label", heapq.nsmallest(top, scored, key=lambda row: row[1]), False)
-    edges = [(" → ".join("(start)" if y is None else str(y) for y in labels), w) for labels, w in moves.items()]
-    table("likely transitions", heapq.nlargest(top, edges, key=lambda row: row[1]), True)
-    table("unlikely transitions", heapq.nsmallest(top, edges, key=lambda row: row[1]), False)
-    if has_units(tagger):
-        units = Table(title="hidden units that set labels apart most", title_justify="left", box=None, pad_edge=False)
-        for column in ("unit", "features", "labels"):
-            units.add_column(column)
-        for unit in portraits(tagger)[:top]:
-            units.add_row(str(unit.unit), Text(_weighted(unit.features)), Text(_weighted(unit.labels)))
-        out.print(units)
-
-
-def _weighted(named: tuple[tuple[Any, float], ...]) -> str:
-    return "\n".join(f"{weight:+.3g} {name}" for name, weight in named)

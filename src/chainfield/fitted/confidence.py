@@ -39,6 +39,15 @@ class Confidence:
     spans: list[SpanConfidence]
     sequence: float
 
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import framed, note, table
+
+        tokens = [(t, y, round(p, 3)) for t, (y, p) in enumerate(zip(self.labels, self.tokens, strict=True))]
+        spans = [(own.type, f"{own.start}–{own.end}", round(own.probability, 3)) for own in self.spans]
+        parts = [table(("span", "positions", "probability"), spans)] if spans else []
+        parts.append(table(("position", "label", "probability"), tokens))
+        return framed(*parts, note(f"all of it: {self.sequence:.3f}"))
+
 
 def confidences(tagger: Tagger, sequences: Sequence[Any], given: Sequence[Any] | None = None) -> list[Confidence]:
     """The best labels of each sequence with their probabilities, all exact.

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from chainfield.arrays import Float
+from chainfield.scorers import SparseLinear
 from chainfield.scorers.shares import Place
 from chainfield.scorers.triples import Triples
 from chainfield.states import StateSpace
 from chainfield.states.naming import row_ranks, state_keys
 
 if TYPE_CHECKING:
+    from chainfield.features import FeatureMap
+
     from .model import FittedModel
 
 
@@ -57,11 +60,31 @@ def label_of_name(name: Any) -> Any:
     return name
 
 
-def feature_weights(model: FittedModel) -> Iterator[tuple[str, Any, float]]:
-    """(feature, label or state, weight) of every weight on a position's features that has a name."""
+class Numbered:
+    """Features that are called by their numbers: to name all of them can take longer than all the rest."""
+
+    def __init__(self, features: FeatureMap) -> None:
+        self._features = features
+
+    def feature_names(self) -> Sequence[Any]:
+        """Numbers instead of names."""
+        return range(len(self._features.feature_names()))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._features, name)
+
+
+def feature_weights(model: FittedModel, *, numbered: bool = False) -> Iterator[tuple[Any, Any, float]]:
+    """(feature, label or state, weight) of every weight on a position's features that has a name.
+
+    ``numbered``: where weights are linear, the number of a feature stands for its name.
+    """
     rows = row_names(model.chain.space, model.task.labels)
     for scorer in model.chain.emissions:
-        for feature, row, weight in scorer.weights("position", model.own(scorer), model.features):
+        features: Any = model.features
+        if numbered and isinstance(scorer, SparseLinear):
+            features = Numbered(features)
+        for feature, row, weight in scorer.weights("position", model.own(scorer), features):
             yield feature, rows[row] if row >= 0 else model.task.labels[-1 - row], weight
 
 

@@ -53,6 +53,26 @@ class PositionExplanation:
     contributions: tuple[Contribution, ...]
     possible: bool = True
 
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import framed
+
+        return framed(self._table())
+
+    def _table(self, most: int = 10) -> str:
+        """What speaks for the label and against its rival, the strongest first."""
+        from chainfield.pages.fragments import bar, note, table
+
+        parts = sorted(self.contributions, key=lambda part: -abs(part.difference))
+        limit = max((abs(part.difference) for part in parts if np.isfinite(part.difference)), default=1.0)
+        rows = [(part.feature, bar(part.difference, limit)) for part in parts[:most] if part.difference]
+        title = (
+            f"{self.position}: {self.label} ({100 * self.probability:.0f} %), not {self.runner_up} "
+            f"({100 * self.runner_up_probability:.0f} %)"
+        )
+        return table(("feature", f"for {self.label} or against it"), rows, title) + note(
+            f"{len(parts)} features, {self.difference:+.2f} in all"
+        )
+
     @property
     def difference(self) -> float:
         """How far the label's score lies above the rival's, all other labels staying as they are."""
@@ -71,6 +91,11 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.positions)
+
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import framed
+
+        return framed(*(own._table(5) for own in self.positions))
 
     def __str__(self) -> str:
         lines = []

@@ -78,6 +78,14 @@ class HiddenStates:
         head = f"{len(used)} of {len(self.states)} states fire (in effect {self.perplexity:.1f})"
         return "\n".join([head, *map(str, sorted(used, key=lambda state: (str(state.label), -state.count)))])
 
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import framed, note, table
+
+        used = sorted((state for state in self.states if state.count), key=lambda own: (str(own.label), -own.count))
+        rows = [(own.name, own.count, ", ".join(token for token, _ in own.tokens)) for own in used]
+        told = f"{len(used)} of {len(self.states)} states fire (in effect {self.perplexity:.1f})"
+        return framed(note(told), table(("state", "fires", "tokens"), rows))
+
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
         """A picture of the transitions (.png, .svg, .pdf), or a page with tokens and transitions (.html)."""
         from chainfield.plots.states import save_states
@@ -104,6 +112,12 @@ class StatePath:
     def __str__(self) -> str:
         width = max((len(at.token) for at in self.positions), default=0)
         return "\n".join(f"{at.token:<{width}}  {at.state}  {at.probability:.3f}" for at in self.positions)
+
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import framed, table
+
+        rows = [(at.token, at.label, at.state, round(at.probability, 3)) for at in self.positions]
+        return framed(table(("token", "label", "state", "probability"), rows))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """A picture (.png, .svg, .pdf) or a page (.html)."""

@@ -127,6 +127,21 @@ class Report:
     def __repr__(self) -> str:
         return _table(self)
 
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import framed, note, table
+
+        scores: dict[str, Score] = dict(sorted((self.labels if self.spans is None else self.spans.types).items()))
+        if self.spans is not None:
+            scores["all"] = self.spans.micro
+        rows = [
+            (name, *(round(100 * share, 2) for share in (s.precision, s.recall, s.f1)), s.support, s.predicted)
+            for name, s in scores.items()
+        ]
+        tokens, sequences = 100 * self.token_accuracy, 100 * self.sequence_accuracy
+        told = f"token accuracy {tokens:.2f} %, sequence accuracy {sequences:.2f} %"
+        head = ("type" if self.spans is not None else "label", "precision", "recall", "F1", "gold", "found")
+        return framed(table(head, rows), note(f"{told}; {self.n_tokens:,} tokens, {self.n_sequences:,} sequences"))
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as JSON-ready data."""
         return {

@@ -27,6 +27,7 @@ from chainfield.tasks import Task
 from .facts import TrainingFacts
 from .groups import Grouped
 from .inputs import split_sequences
+from .portrait import portrait
 
 if TYPE_CHECKING:
     from chainfield.inspection.states import HiddenStates, StatePath
@@ -169,6 +170,13 @@ class SequenceModel(Grouped, ABC):
         from chainfield.inspection.states import state_path
 
         return state_path(self._fitted(), x, given)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the settings as scikit-learn shows them, and below them what was learned from what."""
+        page = super()._repr_html_()
+        if not hasattr(self, "fitted_"):
+            return page
+        return page + portrait(self)
 
     # ---- files ---------------------------------------------------------------------------------------------------
 

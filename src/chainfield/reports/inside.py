@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import defaultdict
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from chainfield.inspection.states import hidden_states, row_scores
 from chainfield.inspection.units import has_units, portraits
 from chainfield.models import SequenceModel
 from chainfield.models.hmm.hmm import HMM
+from chainfield.models.hmm.mixture import GaussianMixture
 
 from .scores import rounded
 
@@ -31,7 +33,7 @@ def inside(model: SequenceModel, X: Sequence[Any], frequency: dict[str, int]) ->
     found: dict[str, Any] = {}
     if fitted.task.every_position and not several:
         found["transitions"] = _transitions(fitted, frequency)
-    hmm = _hmm(model)
+    hmm = hmm_portrait(fitted)
     if hmm is not None:  # means and variances say more than the weights that they are written as
         found["hmm"] = hmm
     elif (features := _features(model, frequency))["labels"]:
@@ -73,19 +75,22 @@ def _features(model: SequenceModel, frequency: dict[str, int]) -> dict[str, Any]
     fitted, labels = model._fitted(), model._fitted().task.labels
     shown = {str(labels[i]) for i in _frequent(labels, frequency)}
     counts = getattr(model, "feature_counts_", None)
-    weights: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for feature, name, weight in names.feature_weights(fitted):
-        if weight and str(names.label_of_name(name)) in shown:
-            weights[str(name)].append((weight, feature))
-    number = {} if counts is None else {name: i for i, name in enumerate(fitted.feature_names)}
+    weights: dict[Any, list[tuple[float, Any]]] = defaultdict(list)
+    for feature, name, weight in names.feature_weights(fitted, numbered=True):
+        if weight:
+            weights[name].append((weight, feature))
+    weights = {str(name): own for name, own in weights.items() if str(names.label_of_name(name)) in shown}
+    texts = fitted.features.feature_names()
 
-    def row(weight: float, feature: str) -> list[Any]:
-        at = number.get(feature)
-        return [feature[:100], rounded(weight, 3), None if counts is None or at is None else int(counts[at])]
+    def row(weight: float, feature: int | str) -> list[Any]:
+        at = feature if isinstance(feature, int) else None
+        text = feature if isinstance(feature, str) else texts[feature]
+        return [text[:100], rounded(weight, 3), None if counts is None or at is None else int(counts[at])]
 
     found = {}
     for name, own in weights.items():
-        best, worst = heapq.nlargest(N_FOR, own), heapq.nsmallest(N_AGAINST, own)
+        best = heapq.nlargest(N_FOR, own, key=itemgetter(0))
+        worst = heapq.nsmallest(N_AGAINST, own, key=itemgetter(0))
         found[name] = {
             "for": [row(w, f) for w, f in best if w > 0],
             "against": [row(w, f) for w, f in worst if w < 0],
@@ -132,24 +137,26 @@ def _units(fitted: FittedModel) -> dict[str, Any]:
     }
 
 
-def _hmm(model: SequenceModel) -> dict[str, Any] | None:
+def hmm_portrait(fitted: FittedModel) -> dict[str, Any] | None:
     """Means, variances and moves of each class's states, of models that have Gaussians."""
-    found = getattr(model, "hmm_", None)
-    if not isinstance(found, HMM):
+    if fitted.task.every_position or not any(isinstance(own, GaussianMixture) for own in fitted.chain.emissions):
         return None
-    fitted = model._fitted()
+    found = HMM.read(fitted.chain, fitted.theta)
     space, state_names = fitted.chain.space, names.row_names(fitted.chain.space, fitted.task.labels)
     n_columns = found.mean.shape[2]
-    mean = np.einsum("km,kmd->kd", found.weight, found.mean)
-    variance = np.einsum("km,kmd->kd", found.weight, found.variance + found.mean**2) - mean**2
-    scale = np.maximum(found.weight.sum(1), 1e-300)[:, None]
-    mean, variance = mean / scale, np.maximum(variance / scale, 0.0)
+    share = found.weight / np.maximum(found.weight.sum(1), 1e-300)[:, None]  # (K, M)
+    mean = np.einsum("km,kmd->kd", share, found.mean)
+    variance = np.maximum(np.einsum("km,kmd->kd", share, found.variance + found.mean**2) - mean**2, 0.0)
+    # Free gradient training leaves weights that are no probabilities; their shares are.
+    onward = found.end + np.bincount(space.src, found.move, minlength=space.n_states)
+    onward[onward == 0] = 1.0
+    start, end, move = found.start / (found.start.sum() or 1.0), found.end / onward, found.move / onward[space.src]
     classes = []
     for number, label in enumerate(fitted.task.labels[:MOST_LABELS]):
         own = np.flatnonzero(space.label_of == number).tolist()
         inner = [e for e in range(space.n_edges) if space.label_of[space.src[e]] == number]
         moves: list[list[Any]] = [
-            [own.index(int(space.src[e])), own.index(int(space.dst[e])), rounded(found.move[e])] for e in inner
+            [own.index(int(space.src[e])), own.index(int(space.dst[e])), rounded(move[e])] for e in inner
         ]
         classes.append(
             {
@@ -157,8 +164,8 @@ def _hmm(model: SequenceModel) -> dict[str, Any] | None:
                 "states": [
                     {
                         "name": str(state_names[k]),
-                        "start": rounded(found.start[k]),
-                        "end": rounded(found.end[k]),
+                        "start": rounded(start[k]),
+                        "end": rounded(end[k]),
                         "mean": [_significant(v) for v in mean[k, :MOST_COLUMNS]],
                         "deviation": [_significant(v) for v in np.sqrt(variance[k, :MOST_COLUMNS])],
                     }

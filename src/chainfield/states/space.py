@@ -34,6 +34,9 @@ def _gapless(numbers: Int32) -> bool:
     return bool(numbers.min() >= 0 and numbers.max() < len(numbers) and np.bincount(numbers).all())
 
 
+MOST_SHOWN = 40  # states that a notebook lists
+
+
 @dataclass(frozen=True, eq=False)
 class StateSpace:
     """States of a chain and the edges between them. K states, L labels, R emission rows, E edges.
@@ -60,6 +63,23 @@ class StateSpace:
         edge_row = np.arange(len(self.src)) if self.edge_row is None else self.edge_row
         object.__setattr__(self, "edge_row", _frozen(edge_row, np.int32))
         self._check()
+
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import Raw, framed, note, table
+
+        n = len(self.label_of)
+        told = f"{n} states, {self.n_labels} labels, {len(self.src)} transitions"
+        if n > MOST_SHOWN:
+            return framed(note(told))
+        there = set(zip(self.src.tolist(), self.dst.tolist(), strict=True))
+        yes, no = Raw("<span class='b' style='width:10px' title='possible'></span>"), ""
+        ends = zip(self.label_of.tolist(), self.start.tolist(), self.end.tolist(), strict=True)
+        rows = [
+            (k, label, yes if begins else no, yes if stops else no, *(yes if (k, j) in there else no for j in range(n)))
+            for k, (label, begins, stops) in enumerate(ends)
+        ]
+        head = ("from state", "label", "begins", "ends", *(f"to {j}" for j in range(n)))
+        return framed(note(told), table(head, rows))
 
     def _check(self) -> None:
         k = len(self.label_of)

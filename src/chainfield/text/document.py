@@ -38,6 +38,11 @@ class Document:
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     meta: Mapping[str, Any] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        from chainfield.pages.fragments import framed, marked
+
+        return framed(marked(self.text, ((*span, None) for span in self.spans)))
+
     def words(self) -> list[str]:
         """The texts of the tokens."""
         return [self.text[a:b] for a, b in self.tokens or ()]

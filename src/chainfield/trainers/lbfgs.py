@@ -142,7 +142,7 @@ def judge(problem: Trainable, state: LBFGSState, objective: float, norm: float, 
     if norm == 0.0:
         state.done, state.reason = True, "the gradient is zero"
     elif problem.convex and problem.l2 > 0 and norm**2 / (4 * problem.l2) <= tol * scale:
-        state.done, state.reason = True, f"the objective is proved to be within {tol:g} of its optimum"
+        state.done, state.reason = True, f"converged (proved to be within {100 * tol:g} % of the optimum)"
     elif Outlook().update(state.history, objective, tol, slow=0 if problem.l2 else state.iteration - state.since):
         state.done, state.reason = True, f"converged (within {100 * tol:g} % of the optimum)"
 

@@ -127,7 +127,7 @@ class SDCA(Trainer[SDCAState]):
         if problem.convex and norm**2 / (4 * problem.l2) <= self.tol * abs(value):
             state.done, state.reason = (
                 True,
-                f"the objective is proved to be within {self.tol:g} of its optimum",
+                f"converged (proved to be within {100 * self.tol:g} % of the optimum)",
             )
         elif Window().update(state.history, value, 0.1 * self.tol):
             state.done, state.reason = True, "the objective hardly improves any more"
