@@ -41,7 +41,9 @@ TOKENS = (b"\n", b"\n\n", b" ", b"\t", b"#", b"%x[0,0]", b"U0:", b"%", b"[", b",
 def modules() -> list[Any]:
     """Everything in this folder that has targets."""
     names = sorted(
-        path.stem for path in HERE.glob("*.py") if path.stem not in ("run", "choices", "scratch", "guided", "campaign")
+        path.stem
+        for path in HERE.glob("*.py")
+        if path.stem not in ("run", "choices", "scratch", "guided", "campaign", "kills", "soak")
     )
     return [module for module in map(importlib.import_module, names) if hasattr(module, "TARGETS")]
 

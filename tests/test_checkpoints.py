@@ -73,6 +73,29 @@ def test_a_checkpoint_goes_on(trainer, checkpoints, tmp_path):
     assert again.fitted_.theta.tobytes() == whole.fitted_.theta.tobytes()
 
 
+def test_empty_arrays_of_another_type_are_refused(checkpoints, tmp_path):
+    def change(config, tensors):
+        assert tensors["state.metric"].shape == (0,)
+        tensors["state.metric"] = np.empty(0, np.float32)
+
+    with pytest.raises(ModelFileError, match="the type of metric"):
+        resumed("lbfgs", forged(checkpoints["lbfgs"], change), tmp_path)
+
+
+def test_a_pruned_training_goes_on(tmp_path):
+    def pruned():
+        return LinearCRF(prune=1e-3, max_iter=6, n_jobs=1)
+
+    def stop(progress):
+        if progress.iteration == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pruned().fit(X, Y, checkpoint=tmp_path / "c", callback=stop)
+    again = pruned().fit(X, Y, checkpoint=tmp_path / "c", resume=True)
+    assert again.fitted_.theta.tobytes() == pruned().fit(X, Y).fitted_.theta.tobytes()
+
+
 @pytest.mark.parametrize("trainer", TRAINERS)
 def test_arrays_that_do_not_fit_are_refused(trainer, checkpoints, tmp_path):
     names = [name for name, array in load_tensors(checkpoints[trainer]).items() if array.size]

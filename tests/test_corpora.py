@@ -299,7 +299,7 @@ def test_damaged_folders(column_file: Path, tmp_path: Path) -> None:
         LinearCRF().fit(open_corpus(folder))
     folder = broken("missing")
     (folder / "part-00002.cf").unlink()
-    with pytest.raises(FileNotFoundError, match=r"part-00002\.cf"):
+    with pytest.raises(ModelFileError, match=r"lacks the piece 'part-00002\.cf'\. Encode the corpus again"):
         LinearCRF().fit(open_corpus(folder))
     with pytest.raises(ModelFileError, match="no folder"):
         open_corpus(tmp_path / "nowhere")

@@ -86,6 +86,13 @@ def test_bad_frames(library: str) -> None:
         LinearCRF().fit(made(library, {"word": ["a", "b"]})["word"], [["O", "O"]])
 
 
+def test_sequences_are_named_by_numbers_or_texts() -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"id": [{"a": 1}, {"a": 2}], "word": ["x", "y"]})
+    with pytest.raises(DataError, match="names no sequence; use numbers or texts"):
+        read_frame(frame, sequence="id")
+
+
 def test_a_column_of_lists() -> None:
     frame = made("pandas", {"words": WORDS, "tags": TAGS})
     assert LinearCRF(max_iter=10).fit(frame["words"], frame["tags"]).predict(WORDS) == TAGS

@@ -173,3 +173,12 @@ def test_memms_do_what_taggers_do(tmp_path):
     assert MEMM(forbidden=[("R1", "O")], max_iter=5).fit(X, Y).predict([["r", "o", "b"]])[0][:2] != ["R1", "O"]
     with pytest.raises(ConfigError, match="order is 3"):
         MEMM(order=3).fit(X, Y)
+
+
+def test_steps_through_python_are_left_out():
+    """The default trainer of an MEMM begins with L-BFGS: passes over short sequences, one by one, take longer."""
+    rng = np.random.default_rng(0)
+    y = [rng.integers(0, 3, 8).tolist() for _ in range(300)]
+    X = [[{f"w{label}": 1.0, "n": float(rng.normal())} for label in labels] for labels in y]
+    assert "passes" not in MEMM(max_iter=60).fit(X, y).stop_reason_
+    assert "passes of SDCA" in LinearCRF(max_iter=60).fit(X, y).stop_reason_

@@ -382,3 +382,28 @@ def test_trained_and_used_on_the_command_line(tmp_path):
         assert refused.code != 0
         assert message in refused.stderr
     assert "no effect with --model linear" in run("train", str(data), str(tmp_path / "n.cf"), "--chars", "cnn").stderr
+
+
+def test_a_context_pads_nothing():
+    """Sequences of very different lengths, one of them empty, as one by one."""
+    import torch
+
+    from chainfield.models.neural.network import Network, Shape
+
+    network = Network(Shape(2, 5, 0, 3, 4, chars="none", context="lstm", context_hidden=2)).double().eval()
+    lengths = [2, 0, 40, 1, 3, 40]
+    offsets = np.append(0, np.cumsum(lengths))
+    own = torch.from_numpy(np.random.default_rng(0).normal(size=(offsets[-1], 3)))
+    with torch.no_grad():
+        found = network._in_context(own, offsets)
+        parts = [network.context(own[a:b][None])[0][0] for a, b in pairwise(offsets.tolist()) if b > a]
+    np.testing.assert_allclose(found.numpy(), torch.cat(parts).numpy(), atol=1e-12)
+
+
+def test_a_word_without_end():
+    """Memory is not that of the longest word, times the number of words."""
+    fitted = model(max_iter=1).fit(X, Y)
+    endless = [[(f"w{i}",) for i in range(300)], [("x" * 300_000,)]]
+    assert [len(labels) for labels in fitted.predict(endless)] == [300, 1]
+    batch = fitted.tagger_.features.encode(endless)
+    assert np.diff(batch.tokens.bounds).max() == 256

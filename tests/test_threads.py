@@ -15,7 +15,10 @@ import numpy as np
 import pytest
 
 import chainfield
+from chainfield import LinearCRF, TextTagger
 from chainfield.data import load_corpus
+from chainfield.text import Document
+from support.texts import corpus as text_corpus
 
 NIGHTLY = bool(os.environ.get("CHAINFIELD_NIGHTLY"))
 THREADS, ROUNDS = 4, 30 if NIGHTLY else 3
@@ -29,6 +32,10 @@ TAGGERS = {
     "NeuralCRF": {"max_iter": 1},
     "NeuralCRF, context": {"max_iter": 1, "context": "lstm"},
 }
+if NIGHTLY:  # heavy on every change
+    TAGGERS |= {"LinearCRF, pruned": {"prune": 1e-3}, "LinearCRF, order 2": {"order": 2, "max_iter": 5}}
+else:
+    TAGGERS |= {"LinearCRF, pruned": {"prune": 1e-3, "max_iter": 3}}
 CLASSIFIERS = {"HMMClassifier": {"max_iter": 2}, "HiddenCRF": {"max_iter": 2}, "ComposedClassifier": {"max_iter": 3}}
 
 
@@ -76,3 +83,30 @@ def test_classifiers(name):
     model.set_params(n_jobs=None)
     ask_from_threads(lambda: model.predict(sequences).tolist(), expected)
     assert np.mean(expected == labels) > 0.8
+
+
+@pytest.mark.filterwarnings("ignore::chainfield.errors.ConvergenceWarning")
+@pytest.mark.parametrize("name", ["LinearCRF", "LinearCRF, pruned", "MEMM"])
+def test_taggers_from_files(name, tmp_path):
+    """Loaded once, asked by many; and loaded by each thread by itself."""
+    training, test = corpus("train"), corpus("test")
+    n = len(training.rows) if NIGHTLY else 300
+    made(name, {**TAGGERS[name], "max_iter": 3}).fit(training.rows[:n], training.labels[:n]).save(tmp_path / "m.cf")
+    model = chainfield.load(tmp_path / "m.cf")
+    expected = model.predict(test.rows)
+    ask_from_threads(lambda: model.predict(test.rows), expected)
+    ask_from_threads(lambda: chainfield.load(tmp_path / "m.cf").predict(test.rows), expected)
+
+
+def test_texts(tmp_path):
+    documents = [
+        Document(" ".join(word for (word,) in rows)) for rows in corpus("test").rows[: None if NIGHTLY else 200]
+    ]
+    texts, spans = text_corpus(200)
+    model = TextTagger(model=LinearCRF(max_iter=5)).fit(texts, spans)
+    expected = model.predict(documents)
+    ask_from_threads(lambda: model.predict(documents), expected)
+    model.save(tmp_path / "m.cf")
+    loaded = chainfield.load(tmp_path / "m.cf")
+    ask_from_threads(lambda: loaded.predict(documents), expected)
+    ask_from_threads(lambda: list(loaded.pipe(iter(documents))), expected)

@@ -105,6 +105,8 @@ def test_a_pattern_and_a_function() -> None:
         Function(lambda text: [(0, 2), (1, 3)]).words("abc")
     with pytest.raises(DataError, match=r"Text 0: token 0 is 'abc' \(str\)"):
         Function(str.split).words("abc")
+    with pytest.raises(DataError, match=r"Text 0: the tokens are 3 \(int\); a list is expected"):
+        Function(len).words("abc")
     with pytest.raises(ConfigError, match="give a regular expression"):
         as_tokeniser(3)
 

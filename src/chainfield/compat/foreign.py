@@ -19,6 +19,8 @@ def read_foreign(path: str | os.PathLike[str], cost_factor: float | None = None)
     target = Path(path)
     if target.is_dir():
         raise ModelFileError(f"{target} is a folder; give the name of a model file.")
+    if not target.is_file() and target.exists():
+        raise ModelFileError(f"{target} is a device or a pipe; give the name of a model file.")
     if target.stat().st_size > MOST_BYTES:
         raise ModelFileError(f"{target} is larger than any model of CRFsuite, CRF++ or Wapiti.")
     return parse_foreign(target.read_bytes(), os.fspath(path), cost_factor)

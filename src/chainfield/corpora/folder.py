@@ -166,6 +166,8 @@ class EncodedCorpus(Corpus):
     def part(self, number: int) -> Part:
         """One piece."""
         name, checksum, _ = self.files[number]
+        if not (self.folder / name).exists():
+            raise ModelFileError(f"{self.folder} lacks the piece {name!r:.60}. Encode the corpus again.")
         part = read_part(self.folder / name, checksum, verified=number in self._verified)
         sparse, edges = part.batch.sparse, part.batch.edges
         if (0 if sparse is None else sparse.n_features) != self.features.n_features or (

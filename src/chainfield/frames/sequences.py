@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, final
@@ -58,6 +58,8 @@ def read_frame(
     runs = [(key, sum(1 for _ in group)) for key, group in groupby(keys)]
     seen = set[Any]()
     for key, _ in runs:
+        if not isinstance(key, Hashable):
+            raise DataError(f"The frame, column {sequence!r}: {key!r:.40} names no sequence; use numbers or texts.")
         if key in seen:
             raise DataError(
                 f"The frame has rows of {sequence} {key!r} in several places; sort it by {sequence!r} first."

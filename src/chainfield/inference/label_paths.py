@@ -21,6 +21,7 @@ from .nbest import n_best
 from .partition import log_partition
 
 MOST_PATHS = 1024  # state paths to look at; the list of the best is kept for every state and position
+MOST_ENTRIES = 1 << 24  # of all these lists together: fewer paths where states are many or sequences are long
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ def _search(space: StateSpace, potentials: Potentials, n: int, most_paths: int) 
     log_z = log_partition(space, potentials)[0]
     known: dict[bytes, tuple[Int32, float]] = {}
     asked = max(4, n)
+    most_paths = min(most_paths, max(asked, MOST_ENTRIES // max(len(potentials.node) * space.n_states, 1)))
     while True:
         found = n_best(space, potentials, asked)[0]
         fresh: dict[bytes, Int32] = {}

@@ -34,6 +34,7 @@ from .windows import windowed
 # A shard is a piece of work for one thread. Their number depends on the data alone, never on the number of threads,
 # and so does the order in which their gradients are added: results are the same on any machine.
 MOST_SHARDS = 16
+QUICK = 1 << 18  # edges of a sequence, beside which what Python does for it is little
 SHARD_POSITIONS = 8192
 # Clearing and adding up a gradient costs about as much a parameter as some hundredth of a position costs to infer.
 POSITIONS_PER_PARAMETER = 0.1
@@ -112,6 +113,17 @@ class Problem(SummedProblem):
     def guess_loss(self) -> float:
         """That of a model for which all states are alike."""
         return float(self.targets.weight @ self.batch.ragged.lengths) * np.log(max(self.chain.space.n_states, 2))
+
+    @property
+    def quick_steps(self) -> bool:
+        """Where a kernel takes them, or sequences are so large that Python does not count."""
+        work = self.n_positions * self.chain.space.n_edges
+        return self.fast is not None or work >= QUICK * self.n_sequences
+
+    @property
+    def keeps(self) -> bool:
+        """Not over a lattice."""
+        return self.lattice is None
 
     @property
     def step_bounds(self) -> tuple[int, int]:

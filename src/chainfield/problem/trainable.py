@@ -99,6 +99,16 @@ class Trainable(ABC):
         return True
 
     @property
+    def quick_steps(self) -> bool:
+        """Whether a pass of steps on single sequences takes about as long as a gradient of all."""
+        return self.stepwise
+
+    @property
+    def keeps(self) -> bool:
+        """Whether gradients of single sequences can be kept: ``kept_shapes`` tells how large they are."""
+        return self.stepwise
+
+    @property
     def step_bounds(self) -> tuple[int, int]:
         """Where in a pass its sequences begin, and how many the whole pass has: data in pieces take turns."""
         return 0, self.n_sequences

@@ -64,7 +64,7 @@ def make_document(
     if not isinstance(text, str):
         raise DataError(f"{where}: the text is {_shown(text)}; a string is expected.")
     found = tuple(check_span(span, text, where) for span in _listed(spans, "spans", where))
-    places = None if tokens is None else check_tokens(_listed(tokens, "tokens", where), len(text), where)
+    places = None if tokens is None else check_tokens(tokens, len(text), where)
     own = {name: tuple(values) for name, values in (columns or {}).items()}
     for name, values in own.items():
         if places is None or len(values) != len(places):
@@ -98,7 +98,7 @@ def check_span(span: Any, text: str, where: str) -> TextSpan:
 def check_tokens(tokens: Iterable[Any], length: int, where: str) -> tuple[Token, ...]:
     """Places of tokens: inside of the text, none of them empty, in order, apart from each other."""
     found, last = list[Token](), 0
-    for i, token in enumerate(tokens):
+    for i, token in enumerate(_listed(tokens, "tokens", where)):
         try:
             start, end = token
             start, end = start.__index__(), end.__index__()

@@ -4,7 +4,8 @@ Few stochastic passes come within some per cent of the optimum, which takes L-BF
 L-BFGS is better: exact, parallel, and with a sound test for the end. Its first metric is the diagonal of the curvature
 at the point where it starts, to the power -0.65 (-1 would trust the diagonal fully, 0 not at all).
 
-Stochastic passes are dual-free SDCA if there is an l2 penalty (and no l1), else SGD.
+Stochastic passes are dual-free SDCA if there is an l2 penalty (and no l1), else SGD. Where each step would go through
+Python, they take longer than they save, and are left out.
 """
 
 from __future__ import annotations
@@ -57,9 +58,10 @@ class Auto(Trainer[AutoState]):
         """Choose the stages."""
         self.check(problem)
         state = AutoState(theta.copy())
-        if not (problem.linear and problem.stepwise) or problem.n_positions < self.small or self.passes == 0:
+        steps = problem.linear and problem.stepwise and problem.quick_steps
+        if not steps or problem.n_positions < self.small or self.passes == 0:
             self._settle(problem, state)
-        elif problem.l2 > 0 and problem.l1 == 0 and not theta.any() and kept_bytes(problem) <= MOST_BYTES:
+        elif problem.l2 > 0 and problem.l1 == 0 and not theta.any() and self._keeps(problem):
             state.node, state.edge = (np.zeros(shape, np.float32) for shape in problem.windows.kept_shapes())
             state.share = safe_share(problem.windows, theta, self.seed)
         else:
@@ -68,7 +70,7 @@ class Auto(Trainer[AutoState]):
 
     def sizes(self, problem: Trainable) -> dict[str, int]:
         """Those of both stages, where there can be two."""
-        there = problem.linear and problem.stepwise
+        there = problem.linear and problem.stepwise and problem.windows.keeps
         return super().sizes(problem) | {"memory": self.memory} | (kept_sizes(problem) if there else {})
 
     def absent(self, state: AutoState) -> frozenset[str]:
@@ -93,6 +95,9 @@ class Auto(Trainer[AutoState]):
             start = "SDCA" if state.share else "SGD"
             state.reason = f"after {state.passes} passes of {start}, {type(finish).__name__}: {state.reason}"
         return record
+
+    def _keeps(self, problem: Trainable) -> bool:
+        return problem.windows.keeps and kept_bytes(problem) <= MOST_BYTES
 
     def _pass(self, problem: Trainable, state: AutoState) -> Record:
         problem = problem.windows

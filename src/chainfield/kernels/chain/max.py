@@ -186,21 +186,57 @@ def follow_rows(
     return -1
 
 
-@inner
-def insert(scores: Any, edges: Any, ranks: Any, o: int, n_best: int, value: float, e: int, rank: int) -> bool:
-    """Insert into a descending list of n_best; False if it was too small."""
-    if not value > scores[o + n_best - 1]:
-        return False
-    i = n_best - 1
-    while i > 0 and value > scores[o + i - 1]:
-        scores[o + i] = scores[o + i - 1]
-        edges[o + i] = edges[o + i - 1]
-        ranks[o + i] = ranks[o + i - 1]
-        i -= 1
-    scores[o + i] = value
-    edges[o + i] = e
-    ranks[o + i] = rank
-    return True
+@part
+def merge_lists(
+    scores: Any, n_lists: int, begin: Any, gain: Any, x: float, names: Any, n_best: int, o: int, out: Any,
+    out_names: Any, out_ranks: Any, value: Any, rank: Any, heap: Any,
+) -> None:  # fmt: skip
+    """The n_best largest of scores[begin[j] + i] + gain[j] + x over lists j, each of which falls with i; out[o] first.
+
+    A heap holds the next of each list, so that one costs the logarithm of their number. Ties go to the first list.
+    """
+    size = 0
+    for j in range(n_lists):
+        value[j] = scores[begin[j]] + gain[j] + x
+        rank[j] = 0
+        if value[j] > -np.inf:
+            i = size
+            size += 1
+            while i > 0:
+                above = heap[(i - 1) // 2]
+                if value[above] >= value[j]:
+                    break
+                heap[i] = above
+                i = (i - 1) // 2
+            heap[i] = j
+    for b in range(n_best):
+        if size == 0:
+            break
+        j = heap[0]
+        out[o + b] = value[j]
+        out_names[o + b] = names[j]
+        out_ranks[o + b] = rank[j]
+        rank[j] += 1
+        value[j] = -np.inf
+        if rank[j] < n_best:
+            value[j] = scores[begin[j] + rank[j]] + gain[j] + x
+        if not value[j] > -np.inf:  # its end
+            size -= 1
+            j = heap[size]
+        i = 0
+        while 2 * i + 1 < size:
+            child = 2 * i + 1
+            left = heap[child]
+            if child + 1 < size:
+                right = heap[child + 1]
+                if value[right] > value[left] or (value[right] == value[left] and right < left):
+                    child += 1
+            c = heap[child]
+            if value[j] > value[c] or (value[j] == value[c] and j < c):
+                break
+            heap[i] = c
+            i = child
+        heap[i] = j
 
 
 @kernel
@@ -214,6 +250,11 @@ def n_best_product(
     scores = np.full(n * size, -np.inf)
     edges = np.full(n * size, -1, np.int32)
     ranks = np.zeros(n * size, np.int32)
+    most = n_states  # lists that are merged: one for each state, or for each edge into one
+    for k in range(n_states):
+        most = max(most, graph.in_first[k + 1] - graph.in_first[k])
+    begin, gain, value = np.empty(most, np.int64), np.empty(most), np.empty(most)
+    names, rank_of, heap = np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int64)
     for k in range(n_states):
         if graph.start[k]:
             scores[k * n_best] = node[at, graph.row_of[k]]
@@ -222,22 +263,25 @@ def n_best_product(
         for k in range(n_states):
             o = t * size + k * n_best
             x = node[at + t, graph.row_of[k]]
-            for i in range(graph.in_first[k], graph.in_first[k + 1]):
-                e = graph.in_edge[i]
-                before = (t - 1) * size + graph.src[e] * n_best
-                for rank in range(n_best):
-                    value = scores[before + rank] + edge[step, e] + x
-                    if not insert(scores, edges, ranks, o, n_best, value, e, rank):
-                        break
+            first = graph.in_first[k]
+            n_lists = graph.in_first[k + 1] - first
+            for i in range(n_lists):
+                e = graph.in_edge[first + i]
+                names[i] = e
+                begin[i] = (t - 1) * size + graph.src[e] * n_best
+                gain[i] = edge[step, e]
+            merge_lists(scores, n_lists, begin, gain, x, names, n_best, o, scores, edges, ranks, value, rank_of, heap)
     last = np.full(n_best, -np.inf)
     last_state = np.full(n_best, -1, np.int32)
     last_rank = np.zeros(n_best, np.int32)
+    n_lists = 0
     for k in range(n_states):
         if graph.end[k]:
-            for rank in range(n_best):
-                value = scores[(n - 1) * size + k * n_best + rank]
-                if not insert(last, last_state, last_rank, 0, n_best, value, k, rank):
-                    break
+            names[n_lists] = k
+            begin[n_lists] = (n - 1) * size + k * n_best
+            gain[n_lists] = 0.0
+            n_lists += 1
+    merge_lists(scores, n_lists, begin, gain, 0.0, names, n_best, 0, last, last_state, last_rank, value, rank_of, heap)
     for b in range(n_best):
         score[b] = last[b]
         state = last_state[b]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_sequence
+from torch.nn.utils.rnn import PackedSequence
 
 from chainfield.arrays import Int, Integers
 from chainfield.errors import ConfigError
@@ -127,12 +127,17 @@ class Network(nn.Module):  # type: ignore[misc]
         return found.masked_fill(~inside.unsqueeze(1), -torch.inf).amax(2)
 
     def _in_context(self, own: Tensor, offsets: Int) -> Tensor:
+        """Step by step over all sequences that are still going on, the longest first: nothing is padded."""
         lengths = np.diff(offsets)
-        padded = pad_sequence(list(own.split(lengths.tolist())), batch_first=True)
-        packed = pack_padded_sequence(padded, torch.from_numpy(lengths), batch_first=True, enforce_sorted=False)
-        read, _ = pad_packed_sequence(self.context(packed)[0], batch_first=True)
-        inside = torch.arange(read.shape[1])[None] < torch.from_numpy(lengths)[:, None]
-        return read[inside.to(read.device)]
+        rank = np.empty(len(lengths), np.int64)
+        rank[np.argsort(-lengths, kind="stable")] = np.arange(len(lengths))
+        step = np.arange(len(own)) - np.repeat(offsets[:-1] - offsets[0], lengths)
+        order = np.lexsort((np.repeat(rank, lengths), step))
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        rows = own.index_select(0, torch.from_numpy(order).to(own.device))
+        packed = PackedSequence(rows, torch.from_numpy(np.bincount(step)))
+        return self.context(packed)[0].data.index_select(0, torch.from_numpy(back).to(own.device))
 
 
 def words_of(

@@ -15,6 +15,7 @@ from chainfield.features.batch import Batch, Tokens
 from chainfield.features.feature_map import FeatureMap, pack_strings, unpack_strings
 from chainfield.schema import Part, demand, texts_tensors, whole
 
+LONGEST_WORD = 256  # characters that a network reads of a word: memory is that of the longest, times their number
 UNKNOWN = 0  # the number of every word, and of every character, that has none of its own
 DIGITS = str.maketrans("123456789", "000000000")
 
@@ -111,8 +112,9 @@ class WordFeatures(FeatureMap):
     def _batch(self, rows: CodedRows, index: Int32, forms: Sequence[str]) -> Batch:
         word = np.fromiter(map(self.number, forms), np.int32, len(forms))
         signs = self.chars.get
-        chars = np.array([signs(sign, UNKNOWN) for form in forms for sign in form], np.int32)
-        return Batch(rows.offsets, tokens=Tokens(index, word, chars, offsets_of([*map(len, forms)])))
+        read = [form if len(form) <= LONGEST_WORD else form[:LONGEST_WORD] for form in forms]
+        chars = np.array([signs(sign, UNKNOWN) for form in read for sign in form], np.int32)
+        return Batch(rows.offsets, tokens=Tokens(index, word, chars, offsets_of([*map(len, read)])))
 
     def renumber(self, numbers: Int32) -> None:
         """Words are no sparse features: they keep their numbers."""
