@@ -46,6 +46,12 @@ FAULTS = {
     "disk full": OSError(errno.ENOSPC, "No space left on device"),
     "input/output": OSError(errno.EIO, "Input/output error"),
     "too many files": OSError(errno.EMFILE, "Too many open files"),
+    "too many files of all": OSError(errno.ENFILE, "Too many open files in system"),
+    "quota": OSError(errno.EDQUOT, "Disk quota exceeded"),
+    "too large": OSError(errno.EFBIG, "File too large"),
+    "read-only": OSError(errno.EROFS, "Read-only file system"),
+    "stale": OSError(errno.ESTALE, "Stale file handle"),
+    "exit": SystemExit(1),
     "interrupt": KeyboardInterrupt(),
     "memory": MemoryError(),
 }

@@ -43,7 +43,7 @@ def read_part(path: str | os.PathLike[str], checksum: str, *, verified: bool = F
         batch = Batch(_typed(arrays["offsets"], np.int64, 1), sparse, arrays.get("dense"), edges)
         part = Part(batch, kinds, _typed(arrays["codes"], np.int32, 1), int(config["first"]))
         check_part(part)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else error
         raise ModelFileError(
             f"{path} does not describe a piece of a corpus: {reason}. Encode the corpus again."
