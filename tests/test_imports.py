@@ -60,7 +60,7 @@ ALLOWED: dict[str, str] = {
     "corpora": "errors arrays checking parallel data frames states potentials features tasks problem files",
     "models": "errors lazy arrays checking frames settings memory parallel spans kernels kernels.train data metrics "
     "states potentials inference features scorers objectives tasks problem trainers fitted inspection files corpora "
-    "watching pages",
+    "watching pages confidence",
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "

@@ -20,6 +20,8 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DataError
 from chainfield.schema import Part, Value
 
+from .temperature import best_temperature
+
 METHODS = ("isotonic", "temperature")
 LEAST = 20  # answers to learn from
 SCHEMA = Part(
@@ -125,19 +127,11 @@ def fit_calibration(
 
 
 def _temperature(p: Float, truth: Float) -> Map:
-    """The T with the least log-loss, by golden section over log T: the loss has one minimum."""
+    """The temperature with the least log-loss."""
     clipped = np.clip(p, _EDGE, 1 - _EDGE)
     logit = np.log(clipped / (1 - clipped))
     sign = np.where(truth > 0, logit, -logit)
-
-    def loss(log_t: float) -> float:
-        return float(np.logaddexp(0, -sign * np.exp(-log_t)).sum())
-
-    lo, hi, ratio = np.log(0.05), np.log(20.0), (np.sqrt(5) - 1) / 2
-    for _ in range(60):
-        a, b = hi - ratio * (hi - lo), lo + ratio * (hi - lo)
-        lo, hi = (lo, b) if loss(a) < loss(b) else (a, hi)
-    return Map(np.array([[float(np.exp((lo + hi) / 2))]]))
+    return Map(np.array([[best_temperature(lambda t: float(np.logaddexp(0, -sign / t).sum()))]]))
 
 
 def _isotonic(p: Float, truth: Float) -> Map:

@@ -37,6 +37,10 @@ MODEL = Part(
         Value("features", "object", "the feature map: `kind` and its settings"),
         Value("chain", "object", "the state space and the scorers"),
         Value("how", "text", "how the objective combined paths", choices=("sum", "max")),
+        Value(
+            "temperature", "number", "what scores are divided by before they become probabilities; missing: 1",
+            optional=True,
+        ),
         Value("decoder", "text", "taggers only: which labels are predicted", choices=tuple(DECODERS), optional=True),
         Value("estimator", "object", "the model as Python knows it"),
     )
@@ -126,6 +130,8 @@ def save_model(
         "how": model.how,
         "estimator": estimator or {},
     }
+    if model.temperature != 1.0:
+        config["temperature"] = model.temperature
     if feature_counts is not None:
         arrays["feature_counts"] = feature_counts
     if firmness is not None:
@@ -182,7 +188,10 @@ def _model(config: dict[str, Any], features: FeatureMap, chain: Chain, theta: An
     if not len(task.labels) == len(set(task.labels)) == chain.space.n_labels:
         raise ValueError("the labels do not fit the chain")
     task.check(chain.space)
-    model = FITTED[kind](features, task, chain, theta, config["how"], n_jobs)
+    temperature = float(config.get("temperature", 1.0))
+    if not 0.0 < temperature < inf:
+        raise ValueError("the temperature is not larger than 0")
+    model = FITTED[kind](features, task, chain, theta, config["how"], n_jobs, temperature)
     return replace(model, decoder=config["decoder"]) if isinstance(model, Tagger) and "decoder" in config else model
 
 

@@ -50,5 +50,10 @@ def herd_of(tagger: Tagger, thetas: Float) -> Tagger:
         return replace(tagger, theta=thetas)
     members = thetas.reshape(-1, size)
     mean = members.mean(axis=0, dtype=np.float64).astype(thetas.dtype)
-    settings: dict[str, Any] = {"how": tagger.how, "n_jobs": tagger.n_jobs, "decoder": tagger.decoder}
+    settings: dict[str, Any] = {
+        "how": tagger.how,
+        "temperature": tagger.temperature,
+        "n_jobs": tagger.n_jobs,
+        "decoder": tagger.decoder,
+    }
     return Herd(tagger.features, tagger.task, tagger.chain, mean, members=members, **settings)

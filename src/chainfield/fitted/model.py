@@ -32,7 +32,8 @@ R = TypeVar("R")
 class FittedModel:
     """What all tasks share. Safe to share between threads: nothing in it changes, and ``theta`` is read-only.
 
-    ``how``: whether scorers sum over what hides inside a position, or maximise.
+    ``how``: whether scorers sum over what hides inside a position, or maximise. ``temperature``: what scores are
+    divided by before they become probabilities.
     """
 
     features: FeatureMap
@@ -41,6 +42,7 @@ class FittedModel:
     theta: Float
     how: How = "sum"
     n_jobs: int = field(default=1, compare=False)
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         theta = self.theta.view()
@@ -80,15 +82,14 @@ class FittedModel:
         return self.features.encode(sequences, self.n_jobs)
 
     def scored(self, batch: Batch, clamp: Clamp | None = None) -> tuple[StateSpace, Potentials]:
-        """The space of a batch, and its scores.
+        """The space of a batch, and its scores, divided by the temperature.
 
         It is the chain's, unless that has triples: then a sequence has a space of its own, over the pairs that its
         lattice has (see :func:`chainfield.scorers.unfolding.unfold_chain`), and must be asked for by itself.
         """
         chain, lattice = self.explicit(batch, clamp)
-        if lattice is None:
-            return chain.space, self.potentials(batch, clamp)
-        return chain.space, self._within(chain, batch, lattice, clamp)
+        found = self.potentials(batch, clamp) if lattice is None else self._within(chain, batch, lattice, clamp)
+        return chain.space, found if self.temperature == 1.0 else found.divided(self.temperature)
 
     def explicit(self, batch: Batch, clamp: Clamp | None = None) -> tuple[Chain, Lattice | None]:
         """A chain whose space lists all states of a batch, and the rows that its pruner leaves; None: all."""
@@ -141,7 +142,7 @@ class FittedModel:
                 free = log_partition(space, potentials)
             except NoPathError as error:
                 raise NoPathError(error.sequence + lo, error.known) from None
-            parts.append(_clamped(space, potentials, clamp[batch.ragged.slice_of(lo, hi)]) - free)
+            parts.append(clamped_sums(space, potentials, clamp[batch.ragged.slice_of(lo, hi)]) - free)
         return np.concatenate(parts or [np.empty(0)])
 
     def blocks(self, batch: Batch) -> list[tuple[int, int]]:
@@ -193,7 +194,7 @@ class FittedModel:
         return cut(np.concatenate(parts or [np.empty((0, self.chain.space.n_rows))]), batch)
 
 
-def _clamped(space: StateSpace, potentials: Potentials, clamp: Clamp) -> Float:
+def clamped_sums(space: StateSpace, potentials: Potentials, clamp: Clamp) -> Float:
     """(S,) the log of the sum over the paths that a clamp allows; -inf: there are none."""
     path = clamped_path(space, clamp, potentials.offsets)
     if path is not None:

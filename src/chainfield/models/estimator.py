@@ -21,7 +21,7 @@ from chainfield.arrays import Float, Int32
 from chainfield.corpora.corpus import Corpus
 from chainfield.errors import ConfigError, ConvergenceWarning
 from chainfield.features.feature_map import FeatureMap
-from chainfield.fitted import FittedModel, compacted
+from chainfield.fitted import FITTED, FittedModel, compacted
 from chainfield.objectives import Objective, objective_named
 from chainfield.parallel import count_jobs, one_blas_thread
 from chainfield.problem import AnchoredProblem
@@ -40,6 +40,7 @@ from .inputs import choose_map, split_sequences
 from .kinds import seed_of
 from .material import Material
 from .run import Run, Training
+from .scaling import crossfit_temperature, fit_temperature
 from .stream import anchored_problem, check_chunk, firmness, stream_trainer, streams
 from .tagging import TaggingModel
 from .trainers import check_trainer, named_trainer, trainer_name
@@ -220,6 +221,7 @@ class ChainEstimator(
                     self.history_ = session.history  # all of it
                     self.training_mark_ = training.mark
         assert session is not None
+        self.fitted_ = replace(self.fitted_, temperature=self._temperature(data, previous, run))
         chosen = self.max_iter is not None or isinstance(self.trainer, Trainer)  # when to stop
         if not session.state.done and not chosen and not trainer.online:
             warnings.warn(
@@ -227,6 +229,23 @@ class ChainEstimator(
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _temperature(self, data: TrainingData, previous: FittedModel | None, run: Run) -> float:
+        """What scores are divided by: given, or fitted on data that training did not see."""
+        given = getattr(self, "temperature", "auto")
+        if given != "auto":
+            return float(given)
+        fitted = self.fitted_
+        if fitted.how == "sum" or type(fitted) not in FITTED.values():  # those that vote have shares of votes
+            return 1.0
+        if run.development is not None:
+            return fit_temperature(fitted, *run.development)
+        if run.partial or "temperature" not in self.settings:
+            return 1.0 if previous is None else previous.temperature
+        if not isinstance(data, Held):
+            return 1.0
+        seed = seed_of(self.random_state)
+        return crossfit_temperature(self, data.sequences, data.label_sequences, data.sample_weight, seed)
 
     def _facts(self, training: Training, read: ReadData, scheme: str | None) -> TrainingFacts:
         """What is told of this training in reports and model files."""

@@ -12,7 +12,7 @@ from chainfield.objectives import OBJECTIVES
 from chainfield.settings import Configurable, choice, flag, given, number, whole
 from chainfield.trainers import TRAINERS
 
-from .kinds import Forbidden, Jobs, LabelWeights, Seed, Template, Threshold
+from .kinds import Forbidden, Jobs, LabelWeights, Seed, Temperature, Template, Threshold
 
 OBJECTIVE, TRAINING, FEATURES, RULES, PREDICTION, RUNNING = (
     "Objective",
@@ -59,6 +59,13 @@ class ObjectiveSettings(Grouped, group=OBJECTIVE):
         None,
         "Penalty l2 · ‖w‖² (CRFsuite's c2; there is no ½). None: 0.5; 0 for perceptron and large margin, which "
         "averaging regularises.",
+    )
+    temperature: Any = given(
+        "auto",
+        "What scores are divided by before they become probabilities. auto: 1 for likelihoods; for perceptron and "
+        "large margin, which have no scale of their own, the one under which development data are most probable, or a "
+        "part of the training data on which smaller models are judged.",
+        Temperature(),
     )
     class_weight: Any = given(
         None,

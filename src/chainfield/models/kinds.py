@@ -133,6 +133,27 @@ class Threshold(Kind):
 
 @final
 @dataclass(frozen=True)
+class Temperature(Kind):
+    """What scores are divided by."""
+
+    metavar: ClassVar[str] = "X"
+    noun: ClassVar[str] = 'float or "auto"'
+    expected: ClassVar[str] = 'a number larger than 0 is expected, or "auto"'
+
+    def fits(self, value: Any) -> bool:
+        """Positive."""
+        return (isinstance(value, str) and value == "auto") or Number(above=True).fits(value)
+
+    def parse(self, text: Any) -> Any:
+        """A number, or "auto"."""
+        try:
+            return text if text == "auto" else float(text)
+        except ValueError:
+            raise ConfigError(f'--temperature {text}: give a number larger than 0, or "auto".') from None
+
+
+@final
+@dataclass(frozen=True)
 class StateCounts(Kind):
     """Numbers of hidden states: one for all labels, or one for each of some."""
 

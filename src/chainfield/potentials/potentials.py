@@ -59,6 +59,10 @@ class Potentials:
         at = self.ragged.slice_of(s, s + 1)
         return Potentials(self.node[at], self.edge if self.shared else self.edge[at], np.array([0, at.stop - at.start]))
 
+    def divided(self, temperature: float) -> Potentials:
+        """Scores that say the same less surely, or with a temperature below 1 more surely."""
+        return Potentials(self.node / temperature, self.edge / temperature, self.offsets)
+
     def split(self) -> Iterator[Potentials]:
         """Each sequence by itself."""
         return map(self.window, range(self.n_sequences))

@@ -43,7 +43,10 @@ class HMMClassifier(
     Aligning,
     ChainClassifier,
     BlockSettings,
-    without=("objective", "margin", "l1", "template", "min_count", "all_features", "aggressiveness", "forgetting"),
+    without=(
+        "objective", "margin", "l1", "temperature", "template", "min_count", "all_features", "aggressiveness",
+        "forgetting",
+    ),  # fmt: skip
 ):
     """One hidden Markov model per class, over arrays: a sequence gets the class whose model, with its prior, fits best.
 

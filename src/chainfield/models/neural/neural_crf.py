@@ -48,7 +48,7 @@ class NeuralCRF(
     OrderSettings,
     without=(
         "forgetting",
-        "objective", "margin", "l1", "class_weight", "trainer", "tol", "average_from", "restart_every",
+        "objective", "margin", "l1", "temperature", "class_weight", "trainer", "tol", "average_from", "restart_every",
         "aggressiveness", "warm_start", "template", "all_features",
     ),
 ):  # fmt: skip
