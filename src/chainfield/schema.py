@@ -26,6 +26,7 @@ Kind = Literal["whole", "number", "text", "truth", "list", "object", "any"]
 TYPES = {
     "F64": np.float64,
     "F32": np.float32,
+    "F16": np.float16,
     "I64": np.int64,
     "I32": np.int32,
     "U64": np.uint64,
@@ -182,7 +183,7 @@ class Tensor:
             parts.append(f"from {self.least:g}, below {self.below}")
         elif self.least is not None:
             parts.append(f"from {self.least:g}")
-        elif set(self.types) & {"F64", "F32"}:
+        elif set(self.types) & {"F64", "F32", "F16"}:
             parts.append(("finite or -∞" if self.below == math.inf else "not NaN") if self.infinite else "finite")
         parts += [f"adding up to {self.adds_up}"] if self.adds_up else []
         parts += ["ascending"] if self.ascending else ["distinct"] if self.distinct else []

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 DTYPES = {
     "F64": "<f8",
     "F32": "<f4",
+    "F16": "<f2",
     "I64": "<i8",
     "I32": "<i4",
     "I16": "<i2",

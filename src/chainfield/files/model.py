@@ -7,6 +7,8 @@ from dataclasses import replace
 from math import inf
 from typing import Any
 
+import numpy as np
+
 from chainfield.arrays import Array, Arrays
 from chainfield.errors import ChainfieldError, ModelFileError
 from chainfield.features import MAPS, FeatureMap
@@ -26,6 +28,7 @@ KIND = "model"
 VERSION = 6
 # Counts of the description up to this one are believed; larger ones only up to the number of bytes of the file.
 SMALL = 1 << 20
+HALF = 1 << 14  # parameters from which on half precision is tried
 
 MODEL = Part(
     (
@@ -37,6 +40,10 @@ MODEL = Part(
         Value("features", "object", "the feature map: `kind` and its settings"),
         Value("chain", "object", "the state space and the scorers"),
         Value("how", "text", "how the objective combined paths", choices=("sum", "max")),
+        Value(
+            "dtype", "text", "the type of the parameters, where `theta` holds them in half precision",
+            choices=("float64", "float32"), optional=True,
+        ),
         Value(
             "temperature", "number", "what scores are divided by before they become probabilities; missing: 1",
             optional=True,
@@ -89,8 +96,8 @@ PARAMETERS = Part(
     (),
     (
         Tensor(
-            "theta", ("F64", "F32"), ("P",), "all parameters: those of the emissions, then of the transitions, in the "
-            "order of `chain`, each in the order and shapes given below", below=inf, infinite=True,
+            "theta", ("F64", "F32", "F16"), ("P",), "all parameters: those of the emissions, then of the transitions, "
+            "in the order of `chain`, each in the order and shapes given below", below=inf, infinite=True,
         ),
         Tensor(
             "members", ("F64", "F32"), ("M", "P"), "only where members vote (conditional herding): the parameters of "
@@ -121,7 +128,8 @@ def save_model(
     chain, arrays = chain_to_parts(model.chain)
     features, own = model.features.save()
     arrays |= {f"features.{name}": array for name, array in own.items()}
-    arrays["theta"] = model.theta
+    half = _in_half(model)
+    arrays["theta"] = model.theta if half is None else half
     config = {
         "task": model.task.kind,
         "labels": [to_json(label, "label") for label in model.task.labels],
@@ -130,6 +138,8 @@ def save_model(
         "how": model.how,
         "estimator": estimator or {},
     }
+    if half is not None:
+        config["dtype"] = str(model.theta.dtype)
     if model.temperature != 1.0:
         config["temperature"] = model.temperature
     if feature_counts is not None:
@@ -143,6 +153,15 @@ def save_model(
     write_container(path, KIND, VERSION, config, arrays, model.n_jobs)
 
 
+def _in_half(model: FittedModel) -> Array | None:
+    """Many parameters in half precision, if they are the same numbers there."""
+    if len(model.theta) < HALF or isinstance(model, Herd):
+        return None
+    with np.errstate(over="ignore"):
+        half = model.theta.astype(np.float16)
+    return half if np.array_equal(half.astype(model.theta.dtype), model.theta) else None
+
+
 def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:
     """Read a model and what trained it."""
     config, arrays, _ = read_container(path, KIND, VERSION, n_jobs)
@@ -154,6 +173,8 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
         chain = chain_from_parts(config["chain"], arrays, features, n_bytes)
         PARAMETERS.check({}, arrays, {"P": chain.n_parameters, "F": features.n_features})
         theta = arrays["theta"]
+        if theta.dtype == np.float16:
+            theta = theta.astype(config["dtype"])
         model = _model(config, features, replace(chain, dtype=str(theta.dtype)), theta, n_jobs)
         if "members" in arrays:
             model = _herd(model, arrays["members"])

@@ -209,9 +209,9 @@ class ChainEstimator(
             finally:
                 session = training.session
                 if session is not None and session.history:  # an interrupted training leaves its best behind
-                    slimmed = self.l1 and not streaming  # what is remembered has a number for every parameter
                     self.firmness_ = firmness(problem, session.best) if streaming else None
-                    self.fitted_ = compacted(make(session.best)) if slimmed else make(session.best)
+                    best = make(session.best)  # what is remembered of a stream has a number for every parameter
+                    self.fitted_ = best if streaming else self._compacted(best, theta, material)
                     self.n_sequences_seen_ = seen
                     self.scheme_ = scheme
                     slim = self.fitted_.features is not features  # without the features that have no weight
@@ -229,6 +229,10 @@ class ChainEstimator(
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _compacted(self, fitted: FittedModel, start: Float, material: Material) -> FittedModel:
+        """The same model without what it does not need; ``start``: where training began."""
+        return compacted(fitted) if self.l1 else fitted
 
     def _temperature(self, data: TrainingData, previous: FittedModel | None, run: Run) -> float:
         """What scores are divided by: given, or fitted on data that training did not see."""

@@ -12,10 +12,10 @@ import numpy as np
 from chainfield.arrays import Float
 from chainfield.errors import ConfigError, DataWarning, SettingError
 from chainfield.features.feature_map import FeatureMap
-from chainfield.fitted import Tagger, herd_of
+from chainfield.fitted import FittedModel, Tagger, herd_of
 from chainfield.inspection.units import UnitPortrait, portraits, unit_posteriors, units_of
 from chainfield.models.compose import transitions
-from chainfield.models.constraints import ordered_space
+from chainfield.models.constraints import label_space, ordered_space
 from chainfield.models.estimator import ChainTagger
 from chainfield.models.groups import (
     DecoderSettings,
@@ -35,11 +35,12 @@ from chainfield.potentials import How
 from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, HiddenUnits
 from chainfield.settings import Choice, but, choice, number, whole
-from chainfield.states import Rules, StateSpace, one_per_label
+from chainfield.states import Rules, StateSpace
 from chainfield.trainers import SGD, Trainer
 
 from .herding import Herding
 from .pretraining import PRETRAININGS, pretrain
+from .slimming import slimmed
 from .steps import PACE, UNIT_PACE, Sized, Steps, Wishes, check_scales, mean_square_norm, scale_of, steps_of
 
 BATCH_L2 = 0.05
@@ -86,6 +87,12 @@ class HiddenUnitCRF(
     )
     dtype: str = choice(
         "float64", ("float64", "float32"), "How parameters are stored; float32 halves memory, for online trainers."
+    )
+    storage: str = choice(
+        "auto",
+        ("auto", "full"),
+        "auto: models of a million parameters or more leave out features that training hardly moved from their random "
+        "start, and keep weights in half precision, if their answers on training data stay; full: all as trained.",
     )
     objective: str = but(
         ObjectiveSettings.objective,
@@ -153,7 +160,7 @@ class HiddenUnitCRF(
         return steps_of(data, objective, self.hidden_units, self.margin, wishes)
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
-        return ordered_space(one_per_label(len(labels)), rules, self.order)
+        return ordered_space(label_space(len(labels)), rules, self.order)
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         features, dense = material.features, material.extent.dense
@@ -204,6 +211,12 @@ class HiddenUnitCRF(
             max_iter=PASSES if name in ("sgd", "averaged", "adam") and not partial else None,
             average_from=BURN_IN if name == "averaged" else None,
         )
+
+    def _compacted(self, fitted: FittedModel, start: Float, material: Material) -> FittedModel:
+        fitted = super()._compacted(fitted, start, material)
+        if self.storage == "full" or material.whole is None or not isinstance(fitted, Tagger):
+            return fitted
+        return slimmed(fitted, start, material.batch)
 
     # ---- prediction ----------------------------------------------------------------------------------------------
 
