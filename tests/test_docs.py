@@ -184,7 +184,7 @@ COUNTED = {
 
 
 NEURAL = {
-    "neural": {"n_states": 2, "rank": 2},
+    "neural": {"n_states": 2, "rank": 2, "context": "none"},
     "neural, second order": {"order": 2, "context": "lstm", "chars": "cnn"},
 }
 

@@ -26,7 +26,15 @@ from chainfield.states import partitioned  # noqa: E402
 from chainfield.tasks import Tagging  # noqa: E402
 from test_commands import run  # noqa: E402
 
-SMALL = {"word_dim": 6, "char_dim": 4, "char_hidden": 3, "hidden": 8, "context_hidden": 5, "n_jobs": 1}
+SMALL = {
+    "context": "none",
+    "word_dim": 6,
+    "char_dim": 4,
+    "char_hidden": 3,
+    "hidden": 8,
+    "context_hidden": 5,
+    "n_jobs": 1,
+}
 NAMES = ["Anna", "Bert", "Cleo", "Dora", "Emil"]
 PLACES = ["Rome", "Oslo", "Bonn", "Lima", "Cairo"]
 REST = ["went", "to", "saw", "the", "in", "and"]

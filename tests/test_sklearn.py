@@ -98,7 +98,9 @@ CHECKED = [
     RowClassifier(chainfield.LatentCRF(**FAST)),
     RowClassifier(chainfield.HiddenUnitCRF(hidden_units=5, **FAST)),
     RowClassifier(chainfield.EmpiricalCRF(n_jobs=1), text=True),
-    RowClassifier(chainfield.NeuralCRF(word_dim=8, hidden=8, chars="none", **FAST | {"max_iter": 3}), text=True),
+    RowClassifier(
+        chainfield.NeuralCRF(context="none", word_dim=8, hidden=8, chars="none", **FAST | {"max_iter": 3}), text=True
+    ),
     RowClassifier(chainfield.HMMClassifier(n_states=1, **FAST)),
     RowClassifier(chainfield.HiddenCRF(n_states=1, **FAST | {"max_iter": 5})),
     RowClassifier(chainfield.ComposedTagger(**FAST)),

@@ -63,7 +63,8 @@ def cell(name: str, settings: dict[str, Any], seed: int, context: Context, data:
 
     def compute() -> dict[str, Any]:
         (x, y), (x_dev, y_dev), (x_test, y_test) = data
-        model = chainfield.NeuralCRF(vectors=known, random_state=seed, n_jobs=context.jobs, **settings)
+        plain = {"context": "none", **settings}  # as in the paper
+        model = chainfield.NeuralCRF(vectors=known, random_state=seed, n_jobs=context.jobs, **plain)
         started = time.perf_counter()
         model.fit(x, y, X_dev=x_dev, y_dev=y_dev, callback=lambda p: context.log(f"{name}, seed {seed}: {p.to_dict()}"))
         seconds = time.perf_counter() - started

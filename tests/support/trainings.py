@@ -106,7 +106,9 @@ TRAININGS: dict[str, Made] = {
 }  # fmt: skip
 NEURAL: dict[str, Made] = {
     "neural": (
-        lambda: NeuralCRF(word_dim=8, char_dim=4, char_hidden=4, hidden=8, max_iter=2, n_states=2, rank=3),
+        lambda: NeuralCRF(
+            context="none", word_dim=8, char_dim=4, char_hidden=4, hidden=8, max_iter=2, n_states=2, rank=3
+        ),
         lambda: text(15),
     ),
 }

@@ -74,7 +74,7 @@ class NeuralCRF(
     char_dim: int = whole(25, "Dimension of a character's vector.")
     char_hidden: int = whole(25, "Dimension of what is read from characters, in each direction.")
     context: str = choice(
-        "none", ("none", "lstm"), "none: emissions depend on one word each; lstm: a BiLSTM reads the whole sequence."
+        "lstm", ("none", "lstm"), "lstm: a BiLSTM reads the whole sequence; none: emissions depend on one word each."
     )
     context_hidden: int = whole(100, "Dimension of the BiLSTM, in each direction.")
     hidden: int = whole(100, "Dimension of the layer below the emissions.")
