@@ -12,7 +12,8 @@ from chainfield import LinearCRF, load
 from chainfield.errors import ConfigError, DataError, ModelFileError
 from chainfield.files.container import read_container, write_container
 from chainfield.fitted.pruning import plausible
-from chainfield.models.pruning import THRESHOLD
+from chainfield.models.constraints import label_space
+from chainfield.models.pruning import LITTLE_DATA
 from chainfield.scorers import Pruner
 from chainfield.scorers.pruner import MOST_ROWS
 from test_commands import run
@@ -49,7 +50,7 @@ def test_auto_prunes_by_the_number_of_edges(data: tuple[Data, Data], second: Lin
     first = LinearCRF(max_iter=2).fit(*data[0])
     assert first.tagger_.chain.pruner is None  # 900 edges
     assert second.tagger_.chain.pruner is not None  # 27,000
-    assert second.tagger_.chain.pruner.threshold == THRESHOLD
+    assert second.tagger_.chain.pruner.threshold == LITTLE_DATA  # few positions
     assert LinearCRF(order=2, max_iter=2, prune=None).fit(*data[0]).tagger_.chain.pruner is None
 
 
@@ -237,7 +238,7 @@ def test_what_a_position_costs_has_a_bound() -> None:
 
 def test_triples_that_do_not_fit_into_memory_are_refused() -> None:
     X, y = draw(3000, n_tags=2000)
-    with pytest.raises(ConfigError, match=r"^Second order over [\d,]+ states .* would need about .* GB"):
+    with pytest.raises(ConfigError, match=r"^Second order over [\d,]+ states .* would need about"):
         LinearCRF(order=2, prune=None).fit(X, y)
 
 
@@ -346,3 +347,68 @@ def test_command_line(data: tuple[Data, Data], tmp_path: Path) -> None:
     shown = run("show", tmp_path / "m.cf")
     assert "pruned below a probability of 0.01: " in shown.stdout
     assert "give a probability" in run("train", file, tmp_path / "m.cf", "--prune", "often").stderr
+
+
+def test_more_labels_than_memory() -> None:
+    n = 2_000_000
+    with pytest.raises(
+        ConfigError, match=r"^2,000,000 labels \(4,000,000,000,000 transitions\) would need about .* GB"
+    ):
+        label_space(n)
+
+
+# ---- dictionaries and counts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [1, 2])
+@pytest.mark.parametrize("kind", ["dictionary", "counts"])
+def test_counts_tell_the_labels_of_words(data: tuple[Data, Data], kind: str, order: int) -> None:
+    (X, y), (Z, t) = data
+    model = LinearCRF(prune=0.01, prune_by=kind, order=order).fit(X, y)
+    assert model.score(Z, t) > 0.75
+    pruner = model.tagger_.chain.pruner
+    assert pruner is not None
+    assert 1.0 < pruner.width < 30.0
+    had: dict[str, list[str]] = {}
+    for words, labels in zip(X, y, strict=True):
+        for (word,), label in zip(words, labels, strict=True):
+            had.setdefault(word, []).append(label)
+    word = max(had, key=lambda w: len(had[w]))
+    shares = model.predict_marginals([[(word,)]])[0][0]
+    left = {model.classes_[i] for i in np.flatnonzero(shares)}
+    assert left <= set(had[word])
+    if kind == "dictionary":
+        assert left == set(had[word])
+        open_rows = model.predict_marginals([[("never-seen",)]])[0][0] > 0
+        np.testing.assert_array_equal(open_rows, pruner.open_rows)
+    known = [[None] * (len(Z[0]) - 1) + [model.classes_[0]]]
+    assert model.predict(Z[:1], known)[0][-1] == model.classes_[0]
+
+
+def test_counting_pruners_in_files(data: tuple[Data, Data], tmp_path: Path) -> None:
+    (X, y), (Z, _) = data
+    path = tmp_path / "m.cf"
+    model = LinearCRF(prune=0.01, prune_by="dictionary", max_iter=2).fit(X, y)
+    model.save(path)
+    assert load(path).predict(Z) == model.predict(Z)
+    config, arrays, _ = read_container(path, "model", 99)
+    for name, what in {"pruner.word": "the words of the pruner", "pruner.open": "the open labels"}.items():
+        write_container(path, "model", 6, config, {**arrays, name: arrays[name][:-1]})
+        with pytest.raises(ModelFileError, match=what):
+            load(path)
+    config["chain"]["pruner"]["kind"] = "magic"
+    write_container(path, "model", 6, config, arrays)
+    with pytest.raises(ModelFileError, match="kind is 'magic'"):
+        load(path)
+
+
+def test_dictionaries_need_words(data: tuple[Data, Data]) -> None:
+    X, y = data[0]
+    attributes = [[{"w": word} for (word,) in words] for words in X[:20]]
+    with pytest.raises(ConfigError, match=r'^prune_by="dictionary" needs words: .*; use prune_by="softmax"\.$'):
+        LinearCRF(prune=0.01, prune_by="dictionary").fit(attributes, y[:20])
+    with pytest.raises(ConfigError, match=r'^prune_by="counts" needs words'):
+        LinearCRF(prune=0.01, prune_by="counts", template="U00:%x[-1,0]\n").fit(X[:20], y[:20])
+    model = LinearCRF(prune=0.01, prune_by="counts", max_iter=1).fit(X[:50], y[:50])
+    with pytest.raises(ConfigError, match=r'cannot go on; use "softmax"\.$'):
+        model.partial_fit(X[50:60], y[50:60])

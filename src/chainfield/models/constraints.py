@@ -11,11 +11,12 @@ import numpy as np
 from chainfield.errors import ConfigError, DataError, DataWarning, NoPathError
 from chainfield.memory import demand_memory
 from chainfield.spans import has_spans, violations
-from chainfield.states import Rules, StateSpace, forbid, restrict, second_order
+from chainfield.states import Rules, StateSpace, forbid, one_per_label, restrict, second_order
 from chainfield.states.schemes import detect_scheme, nearest_scheme, scheme_rules
 
 from .repairing import ADVICE, textual, told
 
+PAIR_BYTES = 150.0  # of transitions: numbers, weights, gradients and averages
 TRIPLE_BYTES = 100.0  # of a space that lists them: edges, and the layouts that kernels read
 
 
@@ -98,6 +99,13 @@ def check_pairs(rules: Rules | None, labels: tuple[Any, ...], counted: tuple[Any
             f"The training labels break the rules: {counted[j]!r} cannot follow {counted[i]!r}, but does so "
             f"{counts[i, j]:g} times; {ADVICE}"
         )
+
+
+def label_space(n_labels: int) -> StateSpace:
+    """One state per label; transitions that do not fit into memory are refused before they are made."""
+    what = f"{n_labels:,} labels ({n_labels**2:,} transitions)"
+    demand_memory(PAIR_BYTES * n_labels**2, what, "use fewer labels")
+    return one_per_label(n_labels)
 
 
 def restricted(space: StateSpace, rules: Rules | None) -> StateSpace:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from chainfield.objectives import OBJECTIVES
+from chainfield.scorers.pruner import KINDS
 from chainfield.settings import Configurable, choice, flag, given, number, whole
 from chainfield.trainers import TRAINERS
 
@@ -191,10 +192,19 @@ class PruningSettings(Grouped):
     prune: Any = given(
         "auto",
         "With many labels, inference goes over the labels that a fast model of single positions finds plausible: those "
-        "with at least this probability. auto: 0.001 from 142 labels on (28 in second order), else none are left out; "
+        "with at least this probability. auto: from 142 labels on (28 in second order) 0.001, or 0.0003 below 50,000 "
+        "positions of training data; else none are left out; "
         "None: all labels, exactly. May be raised after fit, not lowered.",
         Threshold(),
         optional=True,
+    )
+
+    prune_by: str = choice(
+        "softmax",
+        KINDS,
+        "What tells which labels are plausible. softmax: a model of single positions; dictionary: the labels that a "
+        "word had in training, for words that are new or rare all labels of rare words; counts: labels whose share "
+        "reaches the threshold among those of the word, or of the features of a new or rare one.",
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import replace
 from typing import Any, final
 
@@ -10,26 +9,24 @@ from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.problem import Problem
 from chainfield.scorers import Chain
-from chainfield.states import Rules, StateSpace, one_per_label
+from chainfield.states import Rules, StateSpace
 from chainfield.trainers import Trainer
 
 from .compose import linear_emissions, transitions
-from .constraints import ordered_space, paired, restricted
+from .constraints import label_space, ordered_space, paired, restricted
 from .estimator import ChainTagger
 from .groups import OrderSettings, PruningSettings, TransitionSettings
 from .kinds import seed_of
 from .material import Material
-from .pruning import THRESHOLD, pruned, prunes, triples
+from .pruning import MANY_POSITIONS, pruned, prunes, threshold_of, triples
 from .trainers import named_trainer
-
-MANY_POSITIONS = 50_000
 
 
 class LinearTagger(ChainTagger, OrderSettings, TransitionSettings):
     """Base of the taggers with one state per label, linear emissions and dense transitions."""
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
-        return ordered_space(one_per_label(len(labels)), rules, self.order)
+        return ordered_space(label_space(len(labels)), rules, self.order)
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         emissions = linear_emissions(material, space, boundary=self.boundary)
@@ -45,7 +42,7 @@ class LinearCRF(LinearTagger, PruningSettings):
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         # Whether pairs become states is seen when the data are: a pruned chain of second order looks triples up.
-        return restricted(one_per_label(len(labels)), rules)
+        return restricted(label_space(len(labels)), rules)
 
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         if self.order == 1:
@@ -58,8 +55,7 @@ class LinearCRF(LinearTagger, PruningSettings):
     def _start(self, problem: Problem, material: Material, theta: Float) -> tuple[Problem, Float]:
         if not prunes(self, problem.objective, material, problem.chain.space):
             return problem, theta
-        threshold = float(self.prune) if isinstance(self.prune, numbers.Real) else THRESHOLD
-        return pruned(problem, material, theta, threshold, seed_of(self.random_state))
+        return pruned(problem, material, theta, threshold_of(self, problem), seed_of(self.random_state), self.prune_by)
 
     def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
         """Much data over a lattice: averaged stochastic steps from the pruner's weights, a fraction of the way in time.

@@ -26,13 +26,26 @@ from chainfield.scorers.triples import Triples, known_codes
 from chainfield.states import StateSpace
 from chainfield.trainers.trainer import orders
 
+from .label_dictionary import count_pruner
 from .material import Material
 
 THRESHOLD = 1e-3  # what "auto" leaves out: 3 or 4 of 472 labels stay, and 0.3 % of right ones are lost
+# A pruner that has seen little is less sure: at 1e-3 it loses 1 % of right labels after 1,000 sentences of the Brown
+# corpus, and accuracy falls 0.15 points below that of exact training. (0.0003: 0.15 points above it.)
+LITTLE_DATA = 3e-4
+MANY_POSITIONS = 50_000
 EDGES = 20_000  # that many are worth it: 142 labels in first order, 28 in second
 PASSES = 2
 RATE = 0.5  # of AdaGrad, falling to 0; where old weights are continued, a fifth of it
 L2 = 0.05
+SHARES = 0.1  # of shares of labels, in which a start only points the way
+
+
+def threshold_of(model: Any, problem: Problem) -> float:
+    """The setting, or what "auto" stands for: less is left out where little data teach the pruner."""
+    if isinstance(model.prune, numbers.Real):
+        return float(model.prune)
+    return THRESHOLD if problem.n_positions >= MANY_POSITIONS else LITTLE_DATA
 
 
 def prunes(model: Any, objective: Objective, material: Material, space: StateSpace) -> bool:
@@ -100,17 +113,24 @@ def _inverse(origin: Any, size: int) -> Any:
     return now
 
 
-def pruned(problem: Problem, material: Material, theta: Float, threshold: float, seed: int) -> tuple[Problem, Float]:
+def pruned(
+    problem: Problem, material: Material, theta: Float, threshold: float, seed: int, kind: str = "softmax"
+) -> tuple[Problem, Float]:
     """The problem over the rows that a pruner leaves, and θ with the pruner's weights where it would start from 0."""
     chain = problem.chain
     scorer = sparse_scorer(chain.scorers)
-    pruner = train_pruner(problem, material, threshold, seed)
+    if kind == "softmax":
+        pruner = train_pruner(problem, material, threshold, seed)
+    elif material.previous is not None:
+        raise ConfigError(f'prune_by="{kind}" counts all of the training data and cannot go on; use "softmax".')
+    else:
+        pruner = count_pruner(problem, material.features, kind, threshold)
     chain = replace(chain, pruner=pruner)
     lattice = plausible(chain, problem.batch, problem.targets.clamp, keep_known=True)
     chain = replace(chain, pruner=replace(pruner, width=lattice.width))
     start = theta.copy()
     if material.previous is None:
-        chain.views(start)[f"{scorer.name}.weight"][...] = pruner.weight
+        chain.views(start)[f"{scorer.name}.weight"][...] = (1.0 if kind == "softmax" else SHARES) * pruner.weight
     return replace(problem, chain=chain, lattice=lattice), start
 
 

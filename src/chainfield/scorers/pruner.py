@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Float
+from chainfield.arrays import Arrays, Bool, Float
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
-from chainfield.potentials import Clamp, Lattice
-from chainfield.schema import Part, Tensor, demand, number
+from chainfield.potentials import Clamp, Lattice, lattice_of
+from chainfield.schema import Part, Tensor, Value, demand, number
 
+from .counting_pruner import counted_lattice, limited
 from .linear import SparseLinear
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from .scorer import Scorer
 
 MOST_ROWS = 50
+KINDS = ("softmax", "dictionary", "counts")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +41,13 @@ class Pruner:
             number("trained", "the threshold of training, not larger than that", most=1.0),
             number("lost", "the share of right labels that were lost, as measured in training", most=1.0),
             number("width", "how many labels a position had in training"),
+            Value("kind", "text", "what tells them: a softmax, or counts", choices=KINDS, optional=True),
         ),
-        (Tensor("weight", ("F32",), ("pairs",), "as the weights of `SparseLinear`"),),
+        (
+            Tensor("weight", ("F32",), ("pairs",), "as the weights of `SparseLinear`; of counts, the share of a label"),
+            Tensor("word", ("BOOL",), ("features",), "of counts: which features are frequent words", optional=True),
+            Tensor("open", ("BOOL",), ("rows",), "of a dictionary: labels that other words may have", optional=True),
+        ),
     )
 
     weight: Float  # (P,) exact in single precision
@@ -48,6 +55,9 @@ class Pruner:
     trained: float
     lost: float = 0.0
     width: float = 0.0
+    kind: str = "softmax"
+    word: Bool = field(default_factory=lambda: np.empty(0, np.bool_))  # (F,) of counts: words seen often enough
+    open_rows: Bool = field(default_factory=lambda: np.empty(0, np.bool_))  # (R,) of a dictionary
 
     def at(self, threshold: float) -> Pruner:
         """The same with another threshold; a smaller one than in training is refused."""
@@ -75,6 +85,8 @@ class Pruner:
         """
         from chainfield.kernels.train.zero_order import list_plausible
 
+        if self.kind != "softmax":
+            return self._counted(sparse_scorer(scorers), batch, clamp, keep_known, threshold)
         scorer, sparse, n = sparse_scorer(scorers), batch.sparse, batch.n_positions
         assert sparse is not None
         pairs = scorer.pairs
@@ -91,23 +103,42 @@ class Pruner:
         )  # fmt: skip
         return Lattice(first, rows[: first[-1]].copy())
 
+    def _counted(
+        self, scorer: SparseLinear, batch: Batch, clamp: Clamp | None, keep_known: bool, threshold: float | None
+    ) -> Lattice:
+        if threshold is not None:  # the rules leave no path: everything is let in
+            everything = np.ones((batch.n_positions, scorer.n_rows), np.bool_)
+            return lattice_of(limited(everything, clamp, keep_known=keep_known))
+        return counted_lattice(
+            scorer, self.weight, self.word, self.open_rows, self.threshold, batch, clamp, keep_known=keep_known
+        )
+
     def to_parts(self) -> tuple[dict[str, Any], Arrays]:
         """For a model file."""
-        return {value.name: getattr(self, value.name) for value in self.schema.values}, {
-            "weight": self.weight.astype(np.float32)
-        }
+        arrays: Arrays = {"weight": self.weight.astype(np.float32)}
+        if self.kind != "softmax":
+            arrays |= {"word": self.word, "open": self.open_rows}
+        return {value.name: getattr(self, value.name) for value in self.schema.values}, arrays
 
     @classmethod
     def from_parts(cls, config: dict[str, Any], arrays: Arrays) -> Pruner:
         """The inverse of :meth:`to_parts`."""
         cls.schema.check(config, arrays, {}, "pruner.")
-        values = {value.name: float(config[value.name]) for value in cls.schema.values}
-        return cls(arrays["weight"].astype(np.float64), **values)
+        values = {name: float(config[name]) for name in ("threshold", "trained", "lost", "width")}
+        weight, kind = arrays["weight"].astype(np.float64), str(config.get("kind", "softmax"))
+        if kind == "softmax":
+            return cls(weight, **values)
+        none = np.empty(0, np.bool_)
+        return cls(weight, **values, kind=kind, word=arrays.get("word", none), open_rows=arrays.get("open", none))
 
     def check(self, scorers: Sequence[Scorer]) -> None:
         """Refuse one from a file that does not fit the chain."""
         demand(self.weight.shape == (sparse_scorer(scorers).pairs.n_pairs,), "the number of the pruner's weights")
         demand(self.trained <= self.threshold, "the threshold of the pruner")
+        if self.kind != "softmax":
+            scorer = sparse_scorer(scorers)
+            demand(self.word.shape == (scorer.pairs.n_features,), "the words of the pruner")
+            demand(self.open_rows.shape in ((0,), (scorer.n_rows,)), "the open labels of the pruner")
 
 
 def sparse_scorer(scorers: Sequence[Scorer]) -> SparseLinear:

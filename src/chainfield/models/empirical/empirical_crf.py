@@ -12,7 +12,7 @@ from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
 from chainfield.features.batch import Sparse
 from chainfield.fitted import FittedModel
-from chainfield.models.constraints import check_pairs, check_rules, found_scheme, label_rules, restricted
+from chainfield.models.constraints import check_pairs, check_rules, found_scheme, label_rules, label_space, restricted
 from chainfield.models.groups import FeatureSettings, ObjectiveSettings, RunningSettings
 from chainfield.models.inputs import choose_map, len_of, split_sequences
 from chainfield.models.labels import check_savable
@@ -21,7 +21,6 @@ from chainfield.models.tagging import TaggingModel
 from chainfield.models.weights import sequence_weights
 from chainfield.parallel import count_jobs
 from chainfield.settings import but, choice, number
-from chainfield.states import one_per_label
 from chainfield.tasks import Tagging, ordered_labels
 
 from .chain import PAIRS, Fitted, chain_of, counts_of
@@ -248,7 +247,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
 
     def _build(self, features: FeatureMap, counts: Counts) -> None:
         labels = ordered_labels(counts.labels)
-        space = restricted(one_per_label(len(labels)), label_rules(labels, self.scheme_, self.forbidden))
+        space = restricted(label_space(len(labels)), label_rules(labels, self.scheme_, self.forbidden))
         ladder = (float(self.label_strength), float(self.word_strength), float(self.pair_strength))
         rare = (float(self.min_count), float(self.feature_strength))
         fitted = Fitted(self.oov == "exponential", self.pairs, float(self.l2))

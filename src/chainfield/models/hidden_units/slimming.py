@@ -17,7 +17,7 @@ from chainfield.fitted import Herd, Tagger
 from chainfield.scorers import HiddenUnits
 
 LARGE = 1_000_000  # parameters; smaller models stay as they are
-HARDLY = 0.2  # of the length of a start
+HARDLY = 0.1  # of the length of a start
 SAME = 0.999  # of the answers
 N_JUDGED = 300
 
