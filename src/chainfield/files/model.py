@@ -130,7 +130,7 @@ def save_model(
     arrays |= {f"features.{name}": array for name, array in own.items()}
     half = _in_half(model)
     arrays["theta"] = model.theta if half is None else half
-    config = {
+    config: dict[str, Any] = {
         "task": model.task.kind,
         "labels": [to_json(label, "label") for label in model.task.labels],
         "features": {"kind": model.features.kind, **features},

@@ -52,7 +52,7 @@ def count_pruner(problem: Problem, features: FeatureMap, kind: str, threshold: f
     )  # fmt: skip
 
 
-def _words(features: FeatureMap, kind: str, seen: Float) -> Bool:
+def _words(features: FeatureMap, kind: str, seen: Any) -> Bool:
     """(F,) which features are words that occurred often enough."""
     found = np.zeros(len(seen), np.bool_)
     name = _word_line(features)

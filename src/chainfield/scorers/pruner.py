@@ -124,7 +124,7 @@ class Pruner:
     def from_parts(cls, config: dict[str, Any], arrays: Arrays) -> Pruner:
         """The inverse of :meth:`to_parts`."""
         cls.schema.check(config, arrays, {}, "pruner.")
-        values = {name: float(config[name]) for name in ("threshold", "trained", "lost", "width")}
+        values: dict[str, Any] = {name: float(config[name]) for name in ("threshold", "trained", "lost", "width")}
         weight, kind = arrays["weight"].astype(np.float64), str(config.get("kind", "softmax"))
         if kind == "softmax":
             return cls(weight, **values)
