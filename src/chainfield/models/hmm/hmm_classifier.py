@@ -44,7 +44,14 @@ class HMMClassifier(
     ChainClassifier,
     BlockSettings,
     without=(
-        "objective", "margin", "l1", "temperature", "template", "min_count", "all_features", "aggressiveness",
+        "objective",
+        "margin",
+        "l1",
+        "temperature",
+        "template",
+        "min_count",
+        "all_features",
+        "aggressiveness",
         "forgetting",
     ),  # fmt: skip
 ):
