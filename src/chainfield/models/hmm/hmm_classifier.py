@@ -53,7 +53,7 @@ class HMMClassifier(
         "all_features",
         "aggressiveness",
         "forgetting",
-    ),  # fmt: skip
+    ),
 ):
     """One hidden Markov model per class, over arrays: a sequence gets the class whose model, with its prior, fits best.
 
