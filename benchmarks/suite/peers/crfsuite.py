@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Iterable, Sequence
@@ -19,8 +20,9 @@ _TRIALS = re.compile(r"Line search trials: (\d+)")
 class Watched(pycrfsuite.Trainer):  # type: ignore[misc]
     """Notes when each iteration ends; CRFsuite's own clock counts processor time."""
 
-    def watch(self, optimum: float | None) -> None:
-        """Before training: an optimum to stop near, or None to let it run."""
+    def watch(self, optimum: float | None, patience: float = math.inf) -> None:
+        """Before training: an optimum to stop near (None: none), and seconds after which to stop."""
+        self.patience = patience
         self.stop_at = None if optimum is None else (1.0 + TOLERANCE) * optimum
         self.trajectory = Trajectory()
         self.loss: float | None = None
@@ -41,6 +43,8 @@ class Watched(pycrfsuite.Trainer):  # type: ignore[misc]
             self.loss = None
             if self.stop_at is not None and self.trajectory.objective[-1] <= self.stop_at:
                 raise Enough
+            if now - self.begun > self.patience:
+                raise Enough
         self.last = now
 
 
@@ -50,6 +54,7 @@ def train(
     algorithm: str = "lbfgs",
     optimum: float | None = None,
     model: str = "",
+    patience: float = math.inf,
     **params: float,
 ) -> Trajectory:
     """Train on ready strings, all transitions included; the clock starts when the data are encoded."""
@@ -57,7 +62,7 @@ def train(
     trainer.set_params({"feature.possible_transitions": 1, "max_iterations": CAP, **params})
     for x, y in zip(sequences, labels, strict=True):
         trainer.append(x, y)
-    trainer.watch(optimum)
+    trainer.watch(optimum, patience)
     with suppress(Enough):
         trainer.train(model)
     return trainer.trajectory
