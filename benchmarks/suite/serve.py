@@ -62,6 +62,7 @@ def run(options: Options) -> Measurements:
                 for n in CONNECTIONS:
                     found = _load(folder, port, n, 1 if options.sample else SECONDS)
                     rows.append([who, n, *found])
+                    click.echo(f"{who}, {n}: {found}", err=True)
                     for key, value in zip(("per_second", "p50_ms", "p95_ms", "p99_ms", "failed"), found, strict=True):
                         result.figures[f"{who}_{n}_{key}"] = value
                 result.figures[f"{who}_megabytes"] = _memory(process.pid)
@@ -166,7 +167,7 @@ def _start(command: list[str], port: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(own, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def _wait(port: int, seconds: float = 60) -> None:
+def _wait(port: int, seconds: float = 25) -> None:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         try:

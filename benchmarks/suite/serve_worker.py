@@ -90,9 +90,12 @@ def with_fastapi(path: str) -> Any:
         found = [{"start": e.start_char, "end": e.end_char, "label": e.label_, "text": e.text} for e in document.ents]
         return {"answers": [{"spans": found}]}
 
+    async def ready() -> dict[str, Any]:
+        return {}
+
     tag.__annotations__["question"] = Question
     app.post("/v1/tag")(tag)
-    app.get("/v2/health/ready")(dict)
+    app.get("/v2/health/ready")(ready)
     return app
 
 
