@@ -97,6 +97,7 @@ BENCHMARKS = {
             "8",
             "many_labels",
         ),
+        Benchmark("streams", "data in chunks, in 20 orders; documents of 10,000 tokens", "3", "streams"),
         Benchmark(
             "empirical-stream", "training by counting from a stream, up to 100 million tokens", "15", "empirical_stream"
         ),
