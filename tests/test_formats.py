@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ EXTENSIONS = {
     "parquet": "d.parquet", "token-csv": "d.csv",
 }  # fmt: skip
 ALL = sorted(EXTENSIONS)
+NIGHTLY = bool(os.environ.get("CHAINFIELD_NIGHTLY"))  # then more than 10,000 documents go through every format
 # What holds any spans; the others hold what labels of tokens can.
 OFFSETS = {"jsonl", "label-studio", "doccano", "prodigy", "brat", "docbin", "parquet"}
 NEEDS = {"docbin": "spacy", "parquet": "pyarrow"}
@@ -71,7 +73,9 @@ def held(document: Document, name: str) -> Document | None:
 
 
 @pytest.mark.parametrize("name", ALL)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=4000 if NIGHTLY else 25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(found=st.lists(documents(), max_size=5))
 def test_round_trips(name: str, tmp_path: Path, found: list[Document]) -> None:
     available(name)
@@ -96,6 +100,14 @@ def test_ordinary_texts_lose_nothing(name: str, tmp_path: Path) -> None:
     again, report = round_trip(found, name, tmp_path)
     assert not report
     assert [(d.text, d.spans) for d in again] == [(d.text, d.spans) for d in found]
+
+
+def test_spans_that_end_in_spaces_are_kept_by_docbin(tmp_path: Path) -> None:
+    available("docbin")
+    found = [make_document("a b  c", spans) for spans in ([(0, 2, "X")], [(1, 3, "X")], [(0, 4, "X"), (4, 6, "Y")])]
+    again, report = round_trip(found, "docbin", tmp_path)
+    assert not report
+    assert [d.spans for d in again] == [d.spans for d in found]
 
 
 @pytest.mark.parametrize("source", ALL)

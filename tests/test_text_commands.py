@@ -144,3 +144,25 @@ def test_review_refuses(folder: Path, options: list[str], message: str) -> None:
     assert result.code != 0
     assert message in result.stderr
     assert not result.stdout
+
+
+def test_halves_of_characters_are_written_as_escapes(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "half.jsonl").write_text('{"text": "Bob \\ud800 in Rome"}\n', encoding="utf-8")
+    result = run("tag", str(folder / "text.cf"), str(tmp_path / "half.jsonl"))
+    assert result.code == 0, result.stderr
+    assert json.loads(result.stdout)["text"] == "Bob \ud800 in Rome"
+
+
+def test_errors_name_the_file_and_the_option(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cut.jsonl").write_text('{"text": "abcd ef", "spans": [[2, 7, "X"]]}\n', encoding="utf-8")
+    for command in (
+        ["train", str(tmp_path / "cut.jsonl"), str(tmp_path / "x.cf")],
+        ["review", str(tmp_path / "cut.jsonl")],
+    ):
+        result = run(*command)
+        assert result.code == 1
+        assert f"{tmp_path / 'cut.jsonl'}: Document 0" in result.stderr
+        assert "--misaligned 'expand'" in result.stderr
+    result = run("tag", str(folder / "text.cf"), str(folder / "some.jsonl"), "-o", str(tmp_path / "answers.out"))
+    assert result.code == 1
+    assert "--to" in result.stderr

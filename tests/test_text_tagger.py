@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -264,3 +265,26 @@ def test_a_pattern_of_ones_own() -> None:
     tagger = TextTagger(tokeniser=Pattern(r"\S+"), misaligned="shrink").fit(TEXTS, SPANS)
     assert len(tagger.repairs_) > 0
     assert isinstance(tagger.predict_documents(TEXTS[:1])[0], Document)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearCRF(prune=0.01, max_iter=10),
+        LinearCRF(prune=0.01, order=2, max_iter=10),
+        chainfield.HiddenUnitCRF(hidden_units=10, max_iter=3),
+        chainfield.MEMM(max_iter=10),
+    ],
+    ids=repr,
+)
+def test_any_tagger_from_several_threads(model: chainfield.LinearCRF) -> None:
+    """The same answers from every thread, and for one text at a time."""
+    texts, spans = corpus(40)
+    tagger = TextTagger(model=model).fit(texts, spans)
+    expected = tagger.predict(texts)
+    assert all(0 <= s.probability <= 1 + 1e-9 for own in expected for s in own)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: tagger.predict(texts), range(4)))
+    assert all(one == expected for one in found)
+    one_by_one = [tagger.predict([text])[0] for text in texts]
+    assert [[s.span for s in own] for own in one_by_one] == [[s.span for s in own] for own in expected]

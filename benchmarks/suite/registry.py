@@ -145,5 +145,14 @@ BENCHMARKS = {
         Benchmark(
             "addresses", "US addresses as strings: accuracy and speed, beside the package usaddress", "3", "addresses"
         ),
+        Benchmark(
+            "confidence",
+            "coverage of conformal sets over 200 splits, calibration of span probabilities",
+            "2",
+            "confidence",
+        ),
+        Benchmark(
+            "round-trips", "text and spans to every format and back: random documents, real corpora", "3", "round_trips"
+        ),
     )
 }

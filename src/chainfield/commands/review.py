@@ -73,7 +73,11 @@ def _texts(estimator: Any, data: str, name: str, options: dict[str, Any], folds:
 
     found, tagger = load_texts(estimator, data, None, name, options)
     _said(found, options)
-    for place in doubtful_spans(tagger, found.X, n_folds=folds, watch=watch):
+    try:
+        places = doubtful_spans(tagger, found.X, n_folds=folds, watch=watch)
+    except DataError as error:
+        raise found.named(error) from None
+    for place in places:
         yield place.to_dict()
 
 

@@ -127,7 +127,10 @@ def doubtful(tagger: TextTagger, documents: Iterable[Document], n: int) -> Itera
 def _by_name(output: str) -> str | None:
     from chainfield.formats import format_of
 
-    return format_of(output).name
+    try:
+        return format_of(output).name
+    except ConfigError as error:
+        raise ConfigError(str(error).replace("--format or format=", "--to")) from None
 
 
 def _pairs(tagger: TextTagger, documents: Iterable[Document], **wanted: Any) -> Iterator[tuple[Document, Any]]:
@@ -161,9 +164,15 @@ def _write_json(tagger: TextTagger, documents: Iterable[Document], output: str, 
             value: dict[str, Any] = {"text": document.text, "spans": [span.to_dict() for span in found]}
             if document.meta:
                 value["meta"] = dict(document.meta)
-            out.write(json.dumps(value, ensure_ascii=False) + "\n")
+            out.write(_line(value) + "\n")
             if output == "-":
                 out.flush()
+
+
+def _line(value: dict[str, Any]) -> str:
+    """One line of JSON; halves of characters, which no encoding holds, are written as escapes."""
+    line = json.dumps(value, ensure_ascii=False)
+    return json.dumps(value) if any("\ud800" <= character <= "\udfff" for character in line) else line
 
 
 def whole_file(path: str, options: Options) -> Iterator[Document]:

@@ -61,7 +61,17 @@ def load_texts(
         model=estimator, **{key: options[key] for key in ("tokeniser", "sentences", "misaligned", "overlapping")}
     )
     size = f"{len(documents):,} texts, {sum(len(document.spans) for document in documents):,} spans"
-    return AnnotatedTexts(data, size, documents, None, held_out, notes={"format": name}), tagger
+
+    def named(error: DataError) -> DataError:
+        """The error with the name of the file, and with the options in place of Python's settings."""
+        text = (
+            str(error)
+            .replace("pass misaligned=", "give --misaligned ")
+            .replace("pass overlapping=", "give --overlapping ")
+        )
+        return DataError(f"{data}: {text}")
+
+    return AnnotatedTexts(data, size, documents, None, held_out, notes={"format": name}, named=named), tagger
 
 
 def load_columns(data: str, dev: str | None, columns: dict[str, Any], *, insisted: bool = False) -> TrainingData:

@@ -65,11 +65,13 @@ class DocBin(Format):
 def _doc(document: Document, number: int, vocab: Any, report: Report) -> Any:
     from spacy.tokens import Doc, Span
 
-    borders = {at for span in document.spans for at in span[:2]}
+    begins, stops = {span.start for span in document.spans}, {span.end for span in document.spans}
+    borders = begins | stops
     cut = view(Document(document.text, (), document.tokens), number, Report())
     words, spaces, at = list[str](), list[bool](), 0
     for gap, word in zip(cut.gaps, [*cut.words, ""], strict=True):
-        if gap.startswith(" ") and words and not spaces[-1] and at not in borders:
+        # A space belongs to the word before it, unless a span begins or ends with it.
+        if gap.startswith(" ") and words and not spaces[-1] and at not in begins and at + 1 not in stops:
             spaces[-1], gap, at = True, gap[1:], at + 1
         for piece in (gap, word):
             for part in _split(piece, [b - at for b in borders]):

@@ -33,7 +33,7 @@ class SpanSets:
         """Learn the threshold from gold spans."""
         items, gold = with_spans(texts, spans)
         scores = []
-        for found, true in zip(_all(tagger, items), gold, strict=True):
+        for found, true in zip(ranked_labels(tagger, items), gold, strict=True):
             right = {(start, end): label for start, end, label in true}
             for span, ranked in found:
                 wanted = right.get((span.start, span.end), NONE)
@@ -52,11 +52,11 @@ class SpanSets:
                 (span, tuple(label for i, (label, p) in enumerate(ranked) if i == 0 or 1.0 - p <= self.threshold))
                 for span, ranked in found
             ]
-            for found in _all(self.tagger, texts)
+            for found in ranked_labels(self.tagger, texts)
         ]
 
 
-def _all(tagger: TextTagger, texts: Any) -> list[list[tuple[FoundSpan, list[tuple[str, float]]]]]:
+def ranked_labels(tagger: TextTagger, texts: Any) -> list[list[tuple[FoundSpan, list[tuple[str, float]]]]]:
     """Spans with the probabilities of all labels, those of no span among them, best first."""
     results = []
     for found in tagger.predict(texts, alternatives=len(tagger.classes_) + 1):
