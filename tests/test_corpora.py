@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import shutil
+import weakref
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -135,6 +137,28 @@ def test_unknown_labels_and_sets() -> None:
     corpus = SourceCorpus(HeldPieces(list_sources(X, y, [4, 30])))
     ours, whole = LinearCRF(max_iter=5).fit(corpus), LinearCRF(max_iter=5, trainer="lbfgs").fit(X, y)
     assert ours.history_[0]["objective"] == pytest.approx(whole.history_[0]["objective"], rel=1e-9)
+
+
+def test_pieces_that_are_not_kept_leave_memory(column_file: Path, tmp_path: Path) -> None:
+    from chainfield.problem import Problem
+
+    made: list[weakref.ref[Problem]] = []
+    before = Problem.add
+    encode_corpus(plan_columns(column_file, piece_bytes=2000), tmp_path / "encoded", choose())
+
+    def add(self: Problem, *given: object, **more: object) -> float:
+        made.append(weakref.ref(self))
+        return before(self, *given, **more)
+
+    gc.disable()
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Problem, "add", add)
+            LinearCRF(max_iter=2, trainer="rprop").fit(open_corpus(tmp_path / "encoded", memory=0, n_jobs=1))
+        assert made
+        assert not [problem for problem in made if problem() is not None]
+    finally:
+        gc.enable()
 
 
 def test_folders_change_no_bit(column_file: Path, tmp_path: Path) -> None:

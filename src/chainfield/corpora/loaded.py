@@ -47,13 +47,26 @@ class LoadedPieces(Pieces[T]):
 
     def map(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
         """By threads: one more piece than there are threads is in memory at a time."""
-        return ordered_map(lambda number: function(self._made(number), *shared), self.numbers, self.n_jobs)
+        return ordered_map(lambda number: self._asked(number, function, *shared), self.numbers, self.n_jobs)
+
+    def _asked(self, number: int, function: Callable[..., R], *shared: Any) -> R:
+        """What a function makes of a piece, which is let go of unless it is kept."""
+        piece = self._made(number)
+        try:
+            return function(piece, *shared)
+        finally:
+            if number not in self._kept and hasattr(piece, "release"):
+                piece.release()
 
     def relay(
         self, runs: Sequence[Sequence[int]], function: Callable[..., C], carried: Sequence[C], *shared: Any
     ) -> list[C]:
         """One thread per run, with one piece in memory each."""
-        return relayed(lambda i: self._made(self.numbers[i]), runs, function, carried, shared, self.n_jobs)
+
+        def one(number: int, found: C, *more: Any) -> C:
+            return self._asked(number, function, found, *more)
+
+        return relayed(self.numbers.__getitem__, runs, one, carried, shared, self.n_jobs)
 
     def derive(self, function: Callable[..., R], *shared: Any) -> LoadedPieces[R]:
         """Made again whenever they are asked."""

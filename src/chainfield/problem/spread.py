@@ -44,6 +44,10 @@ class Piece:
     problem: Problem
     first: int = 0
 
+    def release(self) -> None:
+        """Forget what was made for kernels: it points back at the problem, and would wait for the garbage collector."""
+        self.problem.__dict__.pop("fast", None)
+
 
 @dataclass(frozen=True, eq=False)
 class SpreadProblem(SummedProblem):
