@@ -175,17 +175,6 @@ def test_a_killed_client_goes_on_from_its_checkpoint(client: Any, data: Path, tm
     assert bits(model, tmp_path) == bits(LinearCRF(max_iter=6).fit(local(data)), tmp_path)
 
 
-def test_a_lost_scheduler_is_named(data: Path) -> None:
-    with cluster(1) as one, distributed.Client(one, direct_to_workers=True) as found:
-        corpus = chainfield.dask.corpus(data, found, piece_bytes=PIECE)
-
-        def leave(progress: Any) -> None:
-            found.sync(one.scheduler.close) if progress.iteration == 2 else None
-
-        with pytest.raises(WorkerError, match=r"scheduler at tcp://.* is gone; .* resume=True"):
-            LinearCRF(max_iter=6).fit(corpus, callback=leave)
-
-
 # ---- networks ----------------------------------------------------------------------------------------------------
 
 
