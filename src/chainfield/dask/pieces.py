@@ -148,6 +148,7 @@ class DaskPieces(Pieces[T]):
         """Again, if workers died in a way that the scheduler does not mend by itself."""
         distributed = engine()
         lost = (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError)
+        address = getattr(self.client.scheduler, "address", "that address")
         for attempt in range(TRIES):
             try:
                 return once()
@@ -156,7 +157,7 @@ class DaskPieces(Pieces[T]):
                     raise
                 if self.client.status != "running" or not _answers(self.client):
                     raise WorkerError(
-                        f"The scheduler at {self.client.scheduler.address} is gone; start it again, and continue "
+                        f"The scheduler at {address} is gone; start it again, and continue "
                         "from a checkpoint with resume=True."
                     ) from None
                 if attempt + 1 == (LOST if isinstance(error, distributed.KilledWorker) else TRIES):
