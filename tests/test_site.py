@@ -17,7 +17,12 @@ sys.path.insert(0, str(DOCS))
 import assembling
 import charts
 
-MADE = {"report.png": "a report", "waist.svg": "drawn by hand", "demo.svg": "the demo"}
+MADE = {
+    "report.png": "a report",
+    "playground.png": "the page of a server",
+    "waist.svg": "drawn by hand",
+    "demo.svg": "the demo",
+}
 
 
 def offered() -> dict[str, list[str]]:

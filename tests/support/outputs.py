@@ -51,6 +51,7 @@ def renewed(page: Path) -> str:
 
 def main() -> None:
     """Renew the pages that are named."""
+    os.environ.setdefault("SOURCE_DATE_EPOCH", "0")  # as in tests: model files hold no times
     pages = [Path(name).resolve() for name in sys.argv[1:]]
     if not pages:
         pages = [page for page in (ROOT / "docs").glob("*.md") if "\n```\n\n```text\n" in page.read_text("utf-8")]

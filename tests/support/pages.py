@@ -148,11 +148,7 @@ def alike(shown: str, printed: str) -> bool:
     """Whether two lines say the same: blanks and measured quantities do not count, numbers count roughly."""
     if shown.endswith(" …"):  # the last word may be cut
         shown = shown[:-2].rpartition(" ")[0]
-        n = len(NUMBER.sub("", shown).split())
-        words = printed.split()
-        while words and len(NUMBER.sub("", " ".join(words)).split()) > n:
-            words.pop()
-        printed = " ".join(words)
+        printed = " ".join(printed.split()[: len(shown.split())])
     shown, printed = (" ".join(MEASURED.sub("0", line).split()) for line in (shown, printed))
     if re.sub(r"[\s─-]+", "", NUMBER.sub("#", shown)) != re.sub(r"[\s─-]+", "", NUMBER.sub("#", printed)):
         return False
