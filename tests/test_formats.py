@@ -110,6 +110,13 @@ def test_spans_that_end_in_spaces_are_kept_by_docbin(tmp_path: Path) -> None:
     assert [d.spans for d in again] == [d.spans for d in found]
 
 
+@pytest.mark.parametrize("texts", [["#"], ["#", "a"], ["##"], ["# a"], ["a", "#"], ["#\n#", "b"]])
+def test_words_that_look_like_comments_are_kept_by_columns(texts: list[str], tmp_path: Path) -> None:
+    again, report = round_trip([make_document(text, []) for text in texts], "columns", tmp_path)
+    assert not report
+    assert [d.text for d in again] == texts
+
+
 @pytest.mark.parametrize("source", ALL)
 def test_conversions(source: str, tmp_path: Path) -> None:
     available(source)

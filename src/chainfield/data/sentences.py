@@ -125,6 +125,7 @@ class SentenceReader:
 
     def finish(self) -> Iterator[Sentence]:
         """The last sentence, if there is one: the file ends here."""
+        self._decide()
         if self._rows:
             yield self._ended()
 
@@ -136,8 +137,7 @@ class SentenceReader:
         is_blank = not text.strip(_SPACES)
         may_be_comment = self.comments and not self._rows and text.startswith("#")
         if is_blank or (self.skip_docstart and self._is_docstart(text)):
-            self.leading += [comment for _, comment in self._undecided]
-            self._undecided = []
+            self._decide()
             ended = self._ended() if self._rows else None
             if ended is None or not is_blank:
                 self.leading.append(text)
@@ -151,14 +151,23 @@ class SentenceReader:
                 self._learn(number, text)
             if not self._rows:
                 self._newline = "\n" if len(text) == len(raw) else "\r\n"
-            for earlier, candidate in self._undecided:
-                if self._rows or self._fits(candidate):
-                    self._add(earlier, candidate)
-                else:
-                    self.leading.append(candidate)
-            self._undecided = []
+            self._decide()
             self._add(number, text)
         return None
+
+    def _decide(self) -> None:
+        """Lines with "#" in front that waited for the first row. Without one they are comments, but for ``#<tab>O``."""
+        waiting, self._undecided = self._undecided, []
+        if waiting and not self.n_columns:
+            number, last = waiting[-1]
+            word, tab, _ = last.partition("\t")
+            if tab and " " not in word and self.separator in (None, "\t"):
+                self._learn(number, last)
+        for number, text in waiting:
+            if self._rows or (self.n_columns and self._fits(text)):
+                self._add(number, text)
+            else:
+                self.leading.append(text)
 
     def _endless(self, number: int) -> DataError:
         return DataError(
