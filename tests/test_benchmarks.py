@@ -60,7 +60,11 @@ def test_list_is_one_line_a_benchmark_and_needs_nothing():
 
 def test_every_benchmark_is_where_the_list_says():
     for benchmark in commands.BENCHMARKS.values():
-        assert callable(benchmark.load())
+        try:
+            function = benchmark.load()
+        except ImportError:  # of an extra that is not installed
+            continue
+        assert callable(function)
 
 
 def test_an_unknown_name_gets_one_sentence():
