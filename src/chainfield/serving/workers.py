@@ -1,7 +1,6 @@
 """Threads that work for requests: kernels release Python's lock, so that all cores are used.
 
-A small request is answered where it was read: waking a thread takes longer than its answer. All others wait in a queue
-that has an end.
+A small request is answered where it was read, without a thread of its own. All others wait in a queue that has an end.
 """
 
 from __future__ import annotations
