@@ -205,5 +205,5 @@ def _read_columns(block: Block, tagger: Any, about: dict[str, Any]) -> CodedRows
             f"{block.source}, line {block.line_of(0)}: there are {n} columns; the model reads {width} ({width + 1} "
             "with the label), one token per line."
         )
-    label = int((about.get("notes") or {}).get("label_column") or -1)
+    label = int((about.get("notes") or {}).get("label_column", -1))
     return block.rows if n == width else block.rows.without(label % n)
