@@ -51,10 +51,11 @@ class NativeHook(BuildHookInterface):
         problem = "CHAINFIELD_LEVELS=none"
         if asked != "none":
             settings = {"CHAINFIELD_JIT": "1", "NUMBA_DISABLE_INTEL_SVML": "1"}  # the same code with and without SVML
-            path = os.pathsep.join([str(Path(self.root, "src")), *filter(None, [os.environ.get("PYTHONPATH")])])
-            command = [sys.executable, "-m", "chainfield.native.build", str(target), asked]
+            command = [sys.executable, "-m", "chainfield.native.build", str(target.absolute()), asked]
+            # The sources are found as the current folder: pip takes every path off PYTHONPATH that the environment's
+            # own packages are on, which that of an editable install is when it is made again.
             done = subprocess.run(
-                command, env={**os.environ, **settings, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True
+                command, env={**os.environ, **settings}, cwd=Path(self.root, "src"), stderr=subprocess.PIPE, text=True
             )
             if done.returncode == 0:
                 return True

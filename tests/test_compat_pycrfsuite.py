@@ -64,6 +64,16 @@ def test_answers_are_those_of_the_model(tagger):
     assert [list(row.values()) for row in tagger.marginals(x)] == pytest.approx(marginals)
 
 
+class Text(str):
+    """Strings of a class of their own are read by the definition, not by compiled code."""
+
+
+@pytest.mark.parametrize("kind", [str, Text])
+def test_items_are_those_given(kind):
+    items = ItemSequence([[kind("foo"), kind("é")], {kind("bar"): {"baz": 2}}, []]).items()
+    assert items == [{"foo": 1.0, "é": 1.0}, {"bar:baz": 2.0}, {}]
+
+
 def test_taggers_can_be_pickled_copied_and_shared(tagger):
     sequences = [[[f"w={i % 12}"]] * (i % 5 + 1) for i in range(60)]
     expected = [tagger.tag(x) for x in sequences]

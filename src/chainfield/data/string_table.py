@@ -27,6 +27,12 @@ class Pieces:
     def __len__(self) -> int:
         return len(self.starts)
 
+    def texts(self) -> list[str]:
+        """The strings themselves."""
+        whole = self.buffer.tobytes()
+        bounds = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+        return [whole[start:end].decode("utf-8", "surrogatepass") for start, end in bounds]
+
 
 def padded_buffer(whole: bytes) -> Bytes:
     """Bytes as the kernels read them."""

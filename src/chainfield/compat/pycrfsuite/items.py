@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any, final
 
-import numpy as np
-
 from chainfield.arrays import Ragged
-from chainfield.data.string_table import decoded_pieces
 from chainfield.errors import DataError
 from chainfield.features.flat import Flat, flatten
 
@@ -27,10 +24,7 @@ class ItemSequence:
 
     def items(self) -> list[dict[str, float]]:
         """One dict {attribute: value} per position."""
-        names = self.flat.names
-        first, last = int(names.starts[0]) if len(names) else 0, int(names.ends[-1]) if len(names) else 0
-        bounds = Ragged(np.append(names.starts - first, last - first))
-        texts = decoded_pieces(names.buffer[first:last].tobytes(), bounds)
+        texts = self.flat.names.texts()
         values = [1.0] * len(texts) if self.flat.values is None else self.flat.values.tolist()
         return [dict(pairs) for pairs in Ragged(self.flat.indptr).cut(list(zip(texts, values, strict=True)))]
 
