@@ -447,7 +447,8 @@ def test_the_checked_build_checks_elements_and_vectors(tmp_path):
 import numpy as np
 from chainfield.kernels.jit import kernel, way
 from chainfield.kernels.declare import Float, Out
-from chainfield.kernels.vector import get, load, load_part, put, store, store_part
+from chainfield.kernels.elements import get, put
+from chainfield.kernels.vector import load, load_part, store, store_part
 
 @kernel
 def element(a: Float, at: int) -> float:

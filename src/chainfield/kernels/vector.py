@@ -3,8 +3,7 @@
 LLVM's own vectoriser is erratic on rows of a few dozen numbers: with 22 labels nearly all of a loop falls into
 its scalar remainder. Rows padded to a multiple of ``LANES`` and explicit vector operations are an order of
 magnitude faster, and LLVM maps eight lanes onto whatever the processor has (one AVX-512 register, two AVX ones,
-four SSE ones). Offsets count elements from the array's first one and are not checked: no wrap-around, no bounds. Only
-the checked build (``CHAINFIELD_CHECKED=1``) compares what is read or written with the array's size.
+four SSE ones). Offsets are those of ``elements``: not checked.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ from functools import partial, update_wrapper
 from typing import Any
 
 from .compiler import cgutils, intrinsic, ir, models, register_model, types
-from .jit import CHECKED, inner
+from .elements import INT32, address, get, plain, written
+from .jit import inner
 from .layout import LANES as LANES
 
 _VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 _SINGLES = ir.VectorType(ir.FloatType(), LANES)
 _BITS = ir.VectorType(ir.IntType(64), LANES)
-_INT32 = ir.IntType(32)
 
 
 class _VectorType(types.Type):  # type: ignore[misc]
@@ -40,17 +39,7 @@ class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
 
 def _floats(array: Any) -> bool:
     """Whether vectors can be read from this array type: anything else is a compile-time error, not a wrong number."""
-    return _plain(array) and array.dtype in (types.float64, types.float32)
-
-
-def _plain(array: Any) -> bool:
-    """Whether an array type lies in memory as it is counted."""
-    return isinstance(array, types.Array) and array.layout == "C"
-
-
-def _written(array: Any) -> bool:
-    """Whether an array type may be written: kernels declare which arguments are."""
-    return _plain(array) and array.mutable
+    return plain(array) and array.dtype in (types.float64, types.float32)
 
 
 def _stored(signature: Any) -> tuple[Any, str, int]:
@@ -58,25 +47,6 @@ def _stored(signature: Any) -> tuple[Any, str, int]:
     if signature.args[0].dtype == types.float32:
         return _SINGLES, f"v{LANES}f32", 4
     return _VECTOR, f"v{LANES}f64", 8
-
-
-def _address(context: Any, builder: Any, signature: Any, args: Any, element: Any, count: Any = LANES) -> Any:
-    """Where ``count`` elements of the array begin, which are read or written; 0: none is."""
-    array = context.make_array(signature.args[0])(context, builder, args[0])
-    offset = context.cast(builder, args[1], signature.args[1], types.intp)
-    if CHECKED and count != 0:
-        _check_bounds(context, builder, array.nitems, offset, count)
-    return builder.bitcast(builder.gep(array.data, [offset]), element.as_pointer())
-
-
-def _check_bounds(context: Any, builder: Any, size: Any, offset: Any, count: Any) -> None:
-    """Leave with an IndexError unless ``count`` elements from ``offset`` on lie inside of an array; none always do."""
-    n = ir.Constant(size.type, count) if isinstance(count, int) else count
-    some = builder.icmp_signed(">", n, ir.Constant(size.type, 0))
-    before = builder.icmp_signed("<", offset, ir.Constant(size.type, 0))
-    behind = builder.icmp_signed(">", builder.add(offset, n), size)
-    with builder.if_then(builder.and_(some, builder.or_(before, behind)), likely=False):
-        context.call_conv.return_user_exc(builder, IndexError, ("a vector lies outside of its array",))
 
 
 def _lanes_used(context: Any, builder: Any, count: Any, count_type: Any) -> Any:
@@ -95,7 +65,7 @@ def load(typing: Any, array: Any, offset: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         stored, _, size = _stored(signature)
-        value = builder.load(_address(context, builder, signature, args, stored))
+        value = builder.load(address(context, builder, signature, args, stored, LANES))
         value.align = size
         return value if size == 8 else builder.fpext(value, _VECTOR)
 
@@ -106,13 +76,13 @@ def load(typing: Any, array: Any, offset: Any) -> Any:
 def store(typing: Any, array: Any, offset: Any, value: Any) -> Any:
     """Write eight elements to an array, from ``offset`` on."""
 
-    if not (_floats(array) and _written(array)):
+    if not (_floats(array) and written(array)):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         stored, _, size = _stored(signature)
         value = args[2] if size == 8 else builder.fptrunc(args[2], stored)
-        written = builder.store(value, _address(context, builder, signature, args, stored))
+        written = builder.store(value, address(context, builder, signature, args, stored, LANES))
         written.align = size
         return context.get_dummy_value()
 
@@ -131,8 +101,8 @@ def splat(typing: Any, value: Any) -> Any:
 
 def _repeat(builder: Any, number: Any) -> Any:
     undefined = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
-    first = builder.insert_element(undefined, number, ir.Constant(_INT32, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, LANES), [0] * LANES))
+    first = builder.insert_element(undefined, number, ir.Constant(INT32, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(INT32, LANES), [0] * LANES))
 
 
 def _number(value: float) -> Any:
@@ -226,12 +196,12 @@ def _fold(builder: Any, value: Any, combine: Any) -> Any:
         width //= 2
         halves = [
             builder.shuffle_vector(
-                value, value, ir.Constant(ir.VectorType(_INT32, width), list(range(low, low + width)))
+                value, value, ir.Constant(ir.VectorType(INT32, width), list(range(low, low + width)))
             )
             for low in (0, width)
         ]
         value = combine(*halves)
-    return builder.extract_element(value, ir.Constant(_INT32, 0))
+    return builder.extract_element(value, ir.Constant(INT32, 0))
 
 
 @reduction
@@ -273,13 +243,13 @@ def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> An
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         stored, name, size = _stored(signature)
         used = _lanes_used(context, builder, args[2], signature.args[2])
-        pointer = _address(context, builder, signature, args, stored, used)
+        pointer = address(context, builder, signature, args, stored, used)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
         element = types.float64 if size == 8 else types.float32
         filler = _repeat(builder, context.cast(builder, args[3], signature.args[3], element))
-        kind = ir.FunctionType(stored, [pointer.type, _INT32, mask.type, stored])
+        kind = ir.FunctionType(stored, [pointer.type, INT32, mask.type, stored])
         function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.load.{name}.p0")
-        value = builder.call(function, [pointer, ir.Constant(_INT32, size), mask, filler])
+        value = builder.call(function, [pointer, ir.Constant(INT32, size), mask, filler])
         return value if size == 8 else builder.fpext(value, _VECTOR)
 
     return F64X8(array, offset, count, fill), generate
@@ -289,18 +259,18 @@ def load_part(typing: Any, array: Any, offset: Any, count: Any, fill: Any) -> An
 def store_part(typing: Any, array: Any, offset: Any, count: Any, value: Any) -> Any:
     """Write the first ``count`` lanes, and nothing behind them."""
 
-    if not (_floats(array) and _written(array)):
+    if not (_floats(array) and written(array)):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         stored, name, size = _stored(signature)
         used = _lanes_used(context, builder, args[2], signature.args[2])
-        pointer = _address(context, builder, signature, args, stored, used)
+        pointer = address(context, builder, signature, args, stored, used)
         mask = _lane_mask(context, builder, args[2], signature.args[2])
-        kind = ir.FunctionType(ir.VoidType(), [stored, pointer.type, _INT32, mask.type])
+        kind = ir.FunctionType(ir.VoidType(), [stored, pointer.type, INT32, mask.type])
         function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.masked.store.{name}.p0")
         value = args[3] if size == 8 else builder.fptrunc(args[3], stored)
-        builder.call(function, [value, pointer, ir.Constant(_INT32, size), mask])
+        builder.call(function, [value, pointer, ir.Constant(INT32, size), mask])
         return context.get_dummy_value()
 
     return types.void(array, offset, count, value), generate
@@ -318,53 +288,6 @@ def keep(typing: Any, vector: Any, bits: Any) -> Any:
         return builder.select(mask, args[0], _number(0.0))
 
     return F64X8(vector, bits), generate
-
-
-@intrinsic
-def get(typing: Any, array: Any, offset: Any) -> Any:
-    """One element, without the check for negative indices that keeps loops from being vectorised."""
-
-    if not _plain(array):
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        element = context.get_data_type(signature.args[0].dtype)
-        return builder.load(_address(context, builder, signature, args, element, 1))
-
-    return array.dtype(array, offset), generate
-
-
-@intrinsic
-def put(typing: Any, array: Any, offset: Any, value: Any) -> Any:
-    """Write one element, without the check for negative indices."""
-
-    if not _written(array):
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        element = context.get_data_type(signature.args[0].dtype)
-        number = context.cast(builder, args[2], signature.args[2], signature.args[0].dtype)
-        builder.store(number, _address(context, builder, signature, args, element, 1))
-        return context.get_dummy_value()
-
-    return types.void(array, offset, value), generate
-
-
-@intrinsic
-def prefetch(typing: Any, array: Any, offset: Any) -> Any:
-    """Ask for the cache line of an element, which will be read soon; offset counts elements."""
-
-    if not _plain(array):
-        return None
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _address(context, builder, signature, args, ir.IntType(8), 0)
-        kind = ir.FunctionType(ir.VoidType(), [pointer.type, _INT32, _INT32, _INT32])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [pointer, ir.Constant(_INT32, 0), ir.Constant(_INT32, 3), ir.Constant(_INT32, 1)])
-        return context.get_dummy_value()
-
-    return types.void(array, offset), generate
 
 
 _LOG2E = 1.4426950408889634

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels import layout
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, maker, part
-from chainfield.kernels.vector import LANES, add, exp, fma, get, highest, load, maximum, mul, put, splat, store, total
+from chainfield.kernels.vector import LANES, add, exp, fma, highest, load, maximum, mul, splat, store, total
 
 padded = inner(layout.padded)
 

@@ -17,8 +17,8 @@ from chainfield.kernels.jit import kernel, part
 
 from .bundles import exp_scalar
 from .complete import COMFORT
+from .exposed import THIN
 from .products import matrix
-from .sum import THIN
 
 
 @part

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import maker, part
-from chainfield.kernels.vector import get, put
 
 
 class Search(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.kernels.elements import put
 from chainfield.kernels.jit import inner, part
 from chainfield.kernels.vector import (
     LANES,
@@ -24,7 +25,6 @@ from chainfield.kernels.vector import (
     lowest,
     minimum,
     mul,
-    put,
     splat,
     store,
     store_part,

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from chainfield.kernels.declare import Bool, Float, Float2D, Int, Int32, Int32_2D, Out
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, kernel, maker, part
-from chainfield.kernels.vector import get, put
 
 
 class Net(NamedTuple):

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.declare import Float, Float2D, Int, Int32, Int32_2D, Out
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel, part
-from chainfield.kernels.vector import LANES, add, get, load, load_part, put, splat, store, store_part
+from chainfield.kernels.vector import LANES, add, load, load_part, splat, store, store_part
 
 from .bundles import aligned, largest, push_max, spread
 

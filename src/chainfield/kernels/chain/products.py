@@ -21,18 +21,17 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.declare import Float, Float2D, Int, Out
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import kernel, maker, part
 from chainfield.kernels.vector import (
     LANES,
     add,
-    get,
     load,
     load_part,
     lowest,
     minimum,
     mul,
-    put,
     splat,
     store,
     store_part,
@@ -42,7 +41,7 @@ from chainfield.kernels.vector import (
 
 from .bundles import exp_scalar, padded
 from .complete import COMFORT
-from .sum import THIN, expose_row, shift_of
+from .exposed import THIN, expose_row, shift_of
 
 
 @maker

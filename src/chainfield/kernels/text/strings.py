@@ -18,9 +18,9 @@ import numpy as np
 
 from chainfield.kernels.compiler import intrinsic, ir, types
 from chainfield.kernels.declare import Bytes, Int, Int32, Out, UInt64
+from chainfield.kernels.elements import prefetch
 from chainfield.kernels.jit import inner, kernel
 from chainfield.kernels.layout import PADDING
-from chainfield.kernels.vector import prefetch
 
 AHEAD = 64  # texts that are announced before they are looked up
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.declare import Bool, Int, Int32, Int32_2D, Out, UInt64_2D
+from chainfield.kernels.elements import prefetch
 from chainfield.kernels.jit import inner, kernel
-from chainfield.kernels.vector import prefetch
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)

@@ -15,8 +15,9 @@ from chainfield.kernels.chain.logspace import log_backward, log_forward
 from chainfield.kernels.chain.max import best_path
 from chainfield.kernels.chain.sum import make_work, posteriors_of
 from chainfield.kernels.declare import Bool2D, Float, Float2D, Int32
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, maker, part
-from chainfield.kernels.vector import LANES, get, put, splat, store
+from chainfield.kernels.vector import LANES, splat, store
 
 
 class Known(NamedTuple):

@@ -20,23 +20,22 @@ import numpy as np
 from chainfield.kernels import layout
 from chainfield.kernels.chain.bundles import padded
 from chainfield.kernels.declare import Float, Float2D, Out, Real, Real2D
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.layout import SIDE
-from chainfield.kernels.vector import (  # fmt: skip
+from chainfield.kernels.vector import (
     LANES,
     add,
     divide,
     exp,
     exponent,
     fma,
-    get,
     highest,
     load,
     mantissa,
     maximum,
     mul,
     product,
-    put,
     splat,
     store,
     total,

@@ -21,8 +21,8 @@ from chainfield.kernels.chain.lattice import (
     most_listed,
 )
 from chainfield.kernels.declare import Bool, Bytes, Float, Int, Int32, Out
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, kernel, maker, part
-from chainfield.kernels.vector import get, put
 
 from .contrast import longest_of
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.declare import Float, Float2D, Int, Out, Single, Single2D
+from chainfield.kernels.elements import get, prefetch
 from chainfield.kernels.jit import inner, kernel
-from chainfield.kernels.vector import LANES, add, fma, get, load, mul, prefetch, splat, store, total
+from chainfield.kernels.vector import LANES, add, fma, load, mul, splat, store, total
 
 PIECE = 2048  # elements at a time: what all remembered vectors are multiplied with stays in an inner cache
 AHEAD = 256  # remembered numbers that are asked for before they are read: there are too many streams to be guessed

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.declare import Bytes, Float, Float2D, Int, Int32, Out
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, kernel, part
-from chainfield.kernels.vector import LANES, add, fma, get, keep, load, load_part, mul, put, splat, store, store_part
+from chainfield.kernels.vector import LANES, add, fma, keep, load, load_part, mul, splat, store, store_part
 
 
 @inner

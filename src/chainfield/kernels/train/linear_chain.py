@@ -14,22 +14,10 @@ import numpy as np
 from chainfield.kernels.chain.bundles import spread
 from chainfield.kernels.chain.sum import prepare_edges
 from chainfield.kernels.declare import Float, Int, Int32, Int32_2D, Out, Single, Single2D
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel, part
-from chainfield.kernels.vector import (
-    LANES,
-    any_of,
-    fma,
-    get,
-    load,
-    load_part,
-    mul,
-    put,
-    some_of,
-    splat,
-    store,
-    store_part,
-)
+from chainfield.kernels.vector import LANES, any_of, fma, load, load_part, mul, some_of, splat, store, store_part
 
 from .contrast import Known, add_expected, contrast, longest_of, make_scratch
 from .unrolled import Unrolled, announce_pairs, gather_unrolled, scatter_unrolled

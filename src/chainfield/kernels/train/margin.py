@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from chainfield.kernels.declare import Float
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, part
-from chainfield.kernels.vector import LANES, get, put
+from chainfield.kernels.vector import LANES
 
 from .linear_chain import Parameters
 

@@ -20,10 +20,11 @@ from chainfield.kernels.chain.bundles import aligned, spread
 from chainfield.kernels.chain.clamped_max import best_known_path, make_search
 from chainfield.kernels.chain.max import best_path
 from chainfield.kernels.declare import Float, Int, Out
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import inner, kernel, maker, part
 from chainfield.kernels.train.linear_chain import Parameters, Places
-from chainfield.kernels.vector import LANES, get, put
+from chainfield.kernels.vector import LANES
 
 from .contrast import Known
 from .linear_chain import SMALLEST_FACTOR, add_ends, add_groups, add_shift, fold, read_edges

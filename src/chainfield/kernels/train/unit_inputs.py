@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from chainfield.kernels.declare import Float, Float2D, Int, Int32, Out, Real2D
+from chainfield.kernels.elements import get
 from chainfield.kernels.jit import inner, kernel, part
-from chainfield.kernels.vector import LANES, any_of, fma, get, load, load_part, splat, store, store_part
+from chainfield.kernels.vector import LANES, any_of, fma, load, load_part, splat, store, store_part
 
 # Vectors of weights that are worked on side by side.
 BESIDE = 4

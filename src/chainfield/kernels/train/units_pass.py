@@ -14,9 +14,10 @@ import numpy as np
 
 from chainfield.kernels.chain.bundles import aligned, padded
 from chainfield.kernels.declare import Float, Int, Int32, Out, Real, Real2D
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.graph import Graph
 from chainfield.kernels.jit import kernel, maker, part
-from chainfield.kernels.vector import LANES, any_of, get, put, some_of, splat, store
+from chainfield.kernels.vector import LANES, any_of, some_of, splat, store
 
 from .contrast import Known, contrast, longest_of, make_scratch
 from .hidden_units import pack, pull_units, score_units, side_by_side

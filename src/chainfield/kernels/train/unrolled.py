@@ -12,8 +12,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from chainfield.kernels.declare import Bytes, Float, Int, Int32, Out, UInt16
+from chainfield.kernels.elements import get, prefetch, put
 from chainfield.kernels.jit import inner, kernel
-from chainfield.kernels.vector import LANES, add, fma, get, keep, load, mul, prefetch, put, splat, store
+from chainfield.kernels.vector import LANES, add, fma, keep, load, mul, splat, store
 
 
 class Unrolled(NamedTuple):

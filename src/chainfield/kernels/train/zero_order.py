@@ -15,9 +15,10 @@ import numpy as np
 
 from chainfield.kernels.chain.bundles import aligned, largest
 from chainfield.kernels.declare import Bool, Bool2D, Float, Int, Int32, Out
+from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, kernel, part
 from chainfield.kernels.layout import LANES
-from chainfield.kernels.vector import add, exp, get, highest, load, put, splat, store, total
+from chainfield.kernels.vector import add, exp, highest, load, splat, store, total
 
 from .linear import gather_position
 
