@@ -24,7 +24,18 @@ from support.pages import DOCS, PAGES, ROOT, blocks, commands, difference, execu
 from test_commands import corpus_text
 
 # Packages that pages may import and installations may lack.
-EXTRAS = ("torch", "matplotlib", "pandas", "polars", "pyarrow", "duckdb", "spacy", "transformers", "usaddress")
+EXTRAS = (
+    "torch",
+    "matplotlib",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "spacy",
+    "transformers",
+    "usaddress",
+    "pyspark",
+)
 
 
 @contextlib.contextmanager

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainfield import HMMClassifier, LinearCRF, TextTagger
+from chainfield import HMMClassifier, LinearCRF
 from chainfield.errors import ConfigError, DataError
-from chainfield.frames import read_frame, tag_arrow
-from support.texts import corpus
+from chainfield.frames import read_frame
 
 pytest.importorskip("narwhals")
 WORDS = [["I", "am", "Bob"], ["Rome", "is", "old"]] * 5
@@ -111,54 +110,3 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(ConfigError, match=r"Data frames need the package narwhals; install it with: pip install"):
         LinearCRF().fit([frame], [["O"]])
-
-
-@pytest.fixture(scope="module")
-def tagger() -> TextTagger:
-    return TextTagger(model=LinearCRF(max_iter=15)).fit(*corpus(40))
-
-
-def test_arrow_batches(tagger: TextTagger) -> None:
-    arrow = pytest.importorskip("pyarrow")
-    texts = [*corpus(5, 1)[0], None, ""]
-    table = arrow.table({"id": list(range(7)), "text": texts})
-    found = list(tag_arrow(tagger, table.to_batches(max_chunksize=3)))
-    assert [batch.num_rows for batch in found] == [3, 3, 1]
-    whole = arrow.Table.from_batches(found).to_pylist()
-    assert whole[5]["spans"] is None
-    assert whole[6]["spans"] == []
-    expected = [[(s.start, s.end, s.label, s.text) for s in own] for own in tagger.predict(texts[:5])]
-    assert [[(s["start"], s["end"], s["label"], s["text"]) for s in row["spans"]] for row in whole[:5]] == expected
-    with pytest.raises(DataError, match="The batch has no column 'x'; it has 'id', 'text'"):
-        list(tag_arrow(tagger, table.to_batches(), column="x"))
-    with pytest.raises(DataError, match="Row 0 of the column 'id' is 0; a text is expected"):
-        list(tag_arrow(tagger, table.to_batches(), column="id"))
-
-
-def test_duckdb_and_polars(tagger: TextTagger) -> None:
-    duckdb, polars = pytest.importorskip("duckdb"), pytest.importorskip("polars")
-    arrow = pytest.importorskip("pyarrow")
-    texts = corpus(4, 2)[0]
-    connection = duckdb.connect()
-    connection.register("documents", arrow.table({"text": texts}))
-    query = connection.sql("select text from documents")
-    if not hasattr(query, "to_arrow_reader"):
-        pytest.skip("this DuckDB has another name for readers")
-    reader = query.to_arrow_reader(2)
-    tagged = arrow.RecordBatchReader.from_batches(reader.schema.append(_field()), tag_arrow(tagger, reader))
-    other = duckdb.connect()
-    other.register("tagged", tagged)
-    rows = other.execute("select unnest(spans).label as label, count(*) from tagged group by 1 order by 1").fetchall()
-    expected = [s.label for own in tagger.predict(texts) for s in own]
-    assert dict(rows) == {label: expected.count(label) for label in set(expected)}
-    frame = polars.DataFrame({"text": texts})
-    answered = polars.from_arrow(arrow.Table.from_batches(list(tag_arrow(tagger, frame.to_arrow().to_batches()))))
-    assert answered["spans"].list.len().to_list() == [len(own) for own in tagger.predict(texts)]
-
-
-def _field() -> Any:
-    import pyarrow
-
-    from chainfield.frames.arrow import span_type
-
-    return pyarrow.field("spans", span_type())

@@ -62,6 +62,7 @@ def execute(page: Path, block: Block, namespace: dict[str, object]) -> str:
     out = io.StringIO()
     with warnings.catch_warnings(), contextlib.redirect_stdout(out):
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", module=r"pyspark\.")  # its own
         exec(code, namespace)
     return out.getvalue()
 

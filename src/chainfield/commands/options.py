@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -103,3 +103,32 @@ def check_output(output: str | Path, *inputs: str | Path | None) -> None:
 
 
 jobs = click.option("--jobs", type=int, default=-1, show_default=True, help="Threads; -1: all processors.")
+
+
+def labels_given(function: F) -> F:
+    """The options about the labels of a column file."""
+    where = "Column of the label, from 0 or -1, or its name."
+    sign = "Sign that marks an unknown label (partly labelled data)."
+    function = click.option("--unknown", "sign", help=sign)(function)
+    return click.option("--label-column", default="-1", show_default=True, help=where)(function)
+
+
+def column_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What readers of labelled column files take, from the options of a command."""
+    names = ("encoding", "separator", "no_comments", "keep_docstart")
+    return {
+        "label_column": _column_number(options["label_column"]),
+        "unknown": options["sign"],
+        **reading_arguments(*(options[name] for name in names)),
+    }
+
+
+def _column_number(text: str) -> int:
+    """The number of a column of a column file."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ConfigError(
+            f"--label-column {text}: columns of column files have numbers, from 0 or from -1 backwards; "
+            "for CoNLL-U, whose columns have names, give --format conllu."
+        ) from None

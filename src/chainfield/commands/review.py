@@ -11,8 +11,8 @@ import click
 from chainfield.errors import ConfigError, DataError
 
 from .model_options import given_settings
-from .options import annotated_texts, annotation_files, check_output, reading, reading_arguments
-from .train import MODELS_SHOWN, Train, column_number
+from .options import annotated_texts, annotation_files, check_output, column_arguments, labels_given, reading
+from .train import MODELS_SHOWN, Train
 
 _TAGGERS = [name for name in MODELS_SHOWN if name not in ("hmm", "hcrf", "empirical")]
 
@@ -24,10 +24,9 @@ _TAGGERS = [name for name in MODELS_SHOWN if name not in ("hmm", "hcrf", "empiri
 @click.option("--folds", type=int, default=5, show_default=True, help="How many models are trained.")
 @click.option("--first", type=int, default=50, show_default=True, metavar="N", help="How many places to list; 0: all.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per place.")
-@click.option("--label-column", default="-1", show_default=True, help="Column of the label, from 0 or -1, or its name.")
+@labels_given
 @annotated_texts
 @annotation_files
-@click.option("--unknown", "sign", help="Sign that marks an unknown label (partly labelled data).")
 @reading
 @click.option("--quiet", is_flag=True, help="Show nothing but the places.")
 def review(
@@ -86,13 +85,7 @@ def _columns(estimator: Any, data: str, options: dict[str, Any], folds: int, wat
 
     from .training_data import load_columns
 
-    names = ("encoding", "separator", "no_comments", "keep_docstart")
-    columns = {
-        "label_column": column_number(options["label_column"]),
-        "unknown": options["sign"],
-        **reading_arguments(*(options[name] for name in names)),
-    }
-    found = load_columns(data, None, columns, insisted=options["format_"] is not None)
+    found = load_columns(data, None, column_arguments(options), insisted=options["format_"] is not None)
     _said(found, options)
     for place in doubtful_labels(estimator, found.X, found.y, n_folds=folds, watch=watch):
         words = [row[0] for row in found.X[place.sequence]]

@@ -207,27 +207,10 @@ def _blocks(data: str, encoding: str, reader: SentenceReader, as_bytes: bool) ->
 
 def input_rows(block: Block, tagger: Tagger, about: dict[str, Any]) -> CodedRows:
     """The columns that the model reads: a label column is taken out if there is one."""
-    at = _label_column(block, tagger, about)
-    return block.rows if at is None else block.rows.without(at)
-
-
-def _label_column(block: Block, tagger: Tagger, about: dict[str, Any]) -> int | None:
-    """Which column the model does not read; None: it reads all."""
-    width, n = tagger.features.width, block.rows.n_columns
-    if width is None:
-        raise DataError(
-            f"The model was trained on {tagger.features.kind} features, not on column files; use it from Python."
-        )
-    if n == width:
-        if n == 1 and "asked" not in about:
-            _refuse_sentences(block)
-        return None
-    if n == width + 1:
-        return int(about.get("notes", {}).get("label_column", -1)) % n
-    raise DataError(
-        f"{block.source}, line {block.line_of(0)}: there are {n} columns; the model reads {width} "
-        f"({width + 1} with the label), one token per line."
-    )
+    rows = block.read_by(tagger.features, about)
+    if block.rows.n_columns == tagger.features.width == 1 and "asked" not in about:
+        _refuse_sentences(block)
+    return rows
 
 
 def _refuse_sentences(block: Block) -> None:

@@ -63,14 +63,9 @@ def load_annotations(path: str, name: str, options: Options, quiet: bool) -> lis
 def text_tagger(model: Path, jobs: int, decoder: str | None) -> TextTagger:
     """The model of a file as a tagger of texts; one that reads a single column gets the built-in tokeniser."""
     from chainfield.models import load
-    from chainfield.models.tagging import TaggingModel
     from chainfield.text.tagging.text_tagger import TextTagger
 
-    found = load(model, jobs)
-    if not isinstance(found, TextTagger):
-        if not isinstance(found, TaggingModel):
-            raise ConfigError(f"{model} labels whole sequences, not texts; use chainfield classify.")
-        found = TextTagger.around(found, f"{model}")
+    found = TextTagger.around(load(model, jobs), f"{model}")
     if decoder is not None:
         found.model_.decoder = decoder
     return found

@@ -11,7 +11,7 @@ import click
 from chainfield.errors import ChainfieldError, ConfigError, DataError
 
 from .model_options import SettingOption, given_settings, options_of, refuse_option
-from .options import annotated_texts, annotation_files, check_output, reading, reading_arguments
+from .options import annotated_texts, annotation_files, check_output, column_arguments, labels_given, reading
 
 DATA = "Data"
 MODELS_SHOWN = {  # one line per model, for help
@@ -107,10 +107,9 @@ def _flags(kind: Any) -> set[str]:
     help="Kind of model.",
 )
 @click.option("--dev", type=click.Path(), help="Development data: the best parameters on them are kept.")
-@click.option("--label-column", default="-1", show_default=True, help="Column of the label, from 0 or -1, or its name.")
+@labels_given
 @annotated_texts
 @annotation_files
-@click.option("--unknown", "sign", help="Sign that marks an unknown label (partly labelled data).")
 @reading
 @click.option("--add", type=click.Path(), help="Empirical: add to the counts of this model.")
 @click.option("--memory", type=float, help="Gigabytes of an encoded corpus to keep in memory.  [default: 1]")
@@ -150,12 +149,7 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
             raise ConfigError("--tune is for column files and for arrays in memory; leave it out.")
         _train_text(estimator, data, dev, output, checkpoint, name, options)
         return
-    names = ("encoding", "separator", "no_comments", "keep_docstart")
-    columns = {
-        "label_column": column_number(options["label_column"]),
-        "unknown": options["sign"],
-        **reading_arguments(*(options[name] for name in names)),
-    }
+    columns = column_arguments(options)
     if issubclass(kind, EmpiricalCRF):
         from .counting import count
 
@@ -205,17 +199,6 @@ def _train_text(
     if not options["quiet"]:
         click.echo(f"{found.source}: {found.size}", err=True)
     _fit(tagger, found, output, checkpoint, options)
-
-
-def column_number(text: str) -> int:
-    """The number of a column of a column file."""
-    try:
-        return int(text)
-    except ValueError:
-        raise ConfigError(
-            f"--label-column {text}: columns of column files have numbers, from 0 or from -1 backwards; "
-            "for CoNLL-U, whose columns have names, give --format conllu."
-        ) from None
 
 
 def _fit(estimator: Any, found: Any, output: Path, checkpoint: Path, options: dict[str, Any]) -> None:

@@ -21,8 +21,6 @@ from typing import Any
 from chainfield.corpora.parquet import ParquetSource, opened_parquet, plan_parquet, pyarrow
 from chainfield.corpora.plan import columns_of, expand_all, plan_columns
 from chainfield.corpora.source import ColumnSource
-from chainfield.data.coded_rows import CodedRows
-from chainfield.data.column_blocks import Block
 from chainfield.errors import ConfigError, DataError
 from chainfield.files.replacing import replace_file
 from chainfield.frames.tables import read_table
@@ -188,22 +186,8 @@ def tag_columns(source: ColumnSource, target: Path, tagger: Any, about: dict[str
     names, sentences, tokens = list(map(str, tagger.task.labels)), 0, 0
     parts: list[bytes] = []
     for block in source.blocks(verbatim=True):
-        rows = _read_columns(block, tagger, about)
+        rows = block.read_by(tagger.features, about)
         parts.append(block.labelled(tagger.labels(tagger.features.encode(rows)), names))
         sentences, tokens = sentences + len(rows), tokens + rows.ragged.n_positions
     replace_file(target, b"".join(parts))
     return sentences, tokens
-
-
-def _read_columns(block: Block, tagger: Any, about: dict[str, Any]) -> CodedRows:
-    """The columns that the model reads: a label column is taken out if there is one."""
-    width, n = tagger.features.width, block.rows.n_columns
-    if width is None:
-        raise DataError(f"The model was trained on {tagger.features.kind} features, not on column files.")
-    if n not in (width, width + 1):
-        raise DataError(
-            f"{block.source}, line {block.line_of(0)}: there are {n} columns; the model reads {width} ({width + 1} "
-            "with the label), one token per line."
-        )
-    label = int((about.get("notes") or {}).get("label_column", -1))
-    return block.rows if n == width else block.rows.without(label % n)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -57,6 +57,25 @@ class Block:
             return self.line + self.text.count(b"\n", 0, int(self.row_ends[row]))
         s, t = self.rows.ragged.place(row)
         return self.sentences[s].line + t  # the rows of a sentence stand on consecutive lines
+
+    def read_by(self, features: Any, about: Mapping[str, Any]) -> CodedRows:
+        """The columns that the features of a model read: a label column is taken out if there is one.
+
+        ``about``: what the model's file says; its notes know where the label stood in training.
+        """
+        width, n = features.width, self.rows.n_columns
+        if width is None:
+            raise DataError(
+                f"The model was trained on {features.kind} features, not on column files; use it from Python."
+            )
+        if n == width:
+            return self.rows
+        if n != width + 1:
+            raise DataError(
+                f"{self.source}, line {self.line_of(0)}: there are {n} columns; the model reads {width} "
+                f"({width + 1} with the label), one token per line."
+            )
+        return self.rows.without(int((about.get("notes") or {}).get("label_column", -1)) % n)
 
     def with_cells(self, cells: Int32, names: Sequence[str]) -> bytes:
         """The text with one more cell in every row: names[cells[i]] in row i."""

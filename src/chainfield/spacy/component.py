@@ -72,7 +72,7 @@ class SpanTagger:
                     f"The component {self.name!r} has no model; give config={{'model': 'model.cf'}}, or train one with "
                     "nlp.initialize(lambda: examples)."
                 )
-            self._tagger = _text_tagger(load(self._path), f"{self._path}")
+            self._tagger = TextTagger.around(load(self._path), f"{self._path}")
         return self._tagger
 
     @tagger.setter
@@ -163,7 +163,7 @@ class SpanTagger:
         folder = Path(path)
         self._restore(srsly.read_json(folder / SETTINGS))
         if (folder / MODEL).exists():
-            self._tagger = _text_tagger(load(folder / MODEL), f"{folder / MODEL}")
+            self._tagger = TextTagger.around(load(folder / MODEL), f"{folder / MODEL}")
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
@@ -188,7 +188,3 @@ class SpanTagger:
             raise DataError(f"The settings of the component {self.name!r} are damaged; save the pipeline again.")
         self.tokens, self.spans_key = settings["tokens"], settings.get("spans_key")
         self.overwrite = bool(settings.get("overwrite"))
-
-
-def _text_tagger(model: Any, name: str) -> TextTagger:
-    return model if isinstance(model, TextTagger) else TextTagger.around(model, name)

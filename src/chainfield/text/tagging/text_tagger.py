@@ -322,8 +322,15 @@ class TextTagger(Configurable):
         self.model_.save(path, notes, wrapper=self.describe())
 
     @classmethod
-    def around(cls, model: TaggingModel, name: str = "The model") -> TextTagger:
-        """A fitted tagger of words as a tagger of texts, with the built-in tokeniser: it must read a single column."""
+    def around(cls, model: Any, name: str = "The model") -> TextTagger:
+        """A fitted tagger of words as a tagger of texts, with the built-in tokeniser: it must read a single column.
+
+        A tagger of texts is given back as it is.
+        """
+        if isinstance(model, TextTagger):
+            return model
+        if not isinstance(model, TaggingModel):
+            raise ConfigError(f"{name} labels whole sequences, not texts; use chainfield classify, or its predict.")
         width = model._tagger().features.width
         if width != 1 or not all(isinstance(label, str) for label in model.classes_):
             what = f"{width} columns" if width is not None else f"{model._tagger().features.kind} features"
