@@ -38,7 +38,7 @@ from chainfield.errors import ConfigError, DataError, SettingError
 from chainfield.metrics import get_scorer, sequence_accuracy, span_f1, token_accuracy
 from chainfield.models import MODELS, ClassifyingModel
 from chainfield.states import class_blocks, left_to_right
-from chainfield.tasks.labels import label_array
+from chainfield.tasks.task import label_array
 from test_classifying import melodies
 from test_linear_crf import X_NEW as X_TEXT_NEW
 from test_linear_crf import X as X_TEXT

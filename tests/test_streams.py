@@ -136,7 +136,7 @@ def test_latent_models_stream_too():
 def test_steps_of_your_own_are_taken():
     model = LinearCRF(n_jobs=1, objective="perceptron", learning_rate=0.5).partial_fit(*CHUNKS[0])
     assert (model.trainer_, model.n_iter_, model.firmness_) == ("averaged", 1, None)
-    assert not streams(model, model.tagger_.chain, True)
+    assert not streams(model, model.tagger_.chain)
 
 
 @pytest.mark.parametrize("forgetting", [-0.1, 1.5, float("nan"), "all"])

@@ -45,7 +45,7 @@ def review(
     check_output(output, data)
     kind = MODELS[model]
     estimator = kind(**{"n_jobs": -1, **given_settings(kind, options)})
-    from .text import annotated
+    from chainfield.formats.endings import annotated
 
     def watch(done: int, of: int) -> None:
         if not quiet:

@@ -94,7 +94,7 @@ def tag(
         own = {name: value for name, value in names.items() if value is not None}
         _tag_on_cluster(model, data, output, dask, reading_arguments(**options), own)
         return
-    from .text import annotated
+    from chainfield.formats.endings import annotated
 
     name = "text" if text else annotated(data, format_)
     if name is not None:

@@ -18,31 +18,7 @@ if TYPE_CHECKING:
     from chainfield.text.document import Document
     from chainfield.text.tagging.text_tagger import TextTagger
 
-COLUMNS = "columns"
 PORTION = 256  # documents
-
-
-def annotated(path: str, name: str | None) -> str | None:
-    """The format of an annotation file; None for column files, which have a road of their own."""
-    from chainfield.formats.endings import format_named
-
-    if name is not None:
-        from chainfield.formats import format_of
-
-        return None if name == COLUMNS else format_of(path, name).name
-    found = format_named(path)
-    plain = (
-        found in (None, COLUMNS)
-        or (found == "brat" and not any(Path(path).glob("*.txt")))
-        or (found == "token-csv" and not _has_header(path))  # a column file with tabs
-    )
-    return None if plain else found
-
-
-def _has_header(path: str) -> bool:
-    from chainfield.formats.token_csv import has_header
-
-    return has_header(path)
 
 
 def load_annotations(path: str, name: str, options: Options, quiet: bool) -> list[Document]:

@@ -42,10 +42,11 @@ def load_texts(
     estimator: Any, data: str, dev: str | None, name: str, options: dict[str, Any]
 ) -> tuple[TrainingData, Any]:
     """Annotated texts, and the tagger that learns from them."""
+    from chainfield.formats.endings import annotated
     from chainfield.formats.format import Options
     from chainfield.text.tagging.text_tagger import TextTagger
 
-    from .text import annotated, load_annotations
+    from .text import load_annotations
 
     label = options["label_column"]
     reading = Options(

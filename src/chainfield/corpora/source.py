@@ -17,7 +17,7 @@ from chainfield.data.column_blocks import Block, blocks_of, read_blocks
 from chainfield.data.corpus import take_labels
 from chainfield.data.sentences import SentenceReader
 from chainfield.errors import ChainfieldError, DataError
-from chainfield.tasks.labels import plain_label
+from chainfield.tasks.task import plain_label
 
 from .storage import chunks_between, chunks_of, local_file, opened
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from os import PathLike, fspath
 from pathlib import Path
 
+COLUMNS = "columns"
 #: Format → how names of its files end; the first is the usual one.
 ENDINGS: dict[str, tuple[str, ...]] = {
-    "columns": (".conll", ".bio", ".iob", ".iob2", ".col"),
+    COLUMNS: (".conll", ".bio", ".iob", ".iob2", ".col"),
     "conllu": (".conllu", ".conllup"),
     "jsonl": (".jsonl", ".ndjson"),
     "label-studio": (".label-studio.json", ".json"),
@@ -33,3 +34,24 @@ def format_named(path: str | PathLike[str]) -> str | None:
     plain = plain.lower()
     fitting = [(len(end), name) for name, ends in ENDINGS.items() for end in ends if plain.endswith(end)]
     return max(fitting)[1] if fitting else None
+
+
+def annotated(path: str, name: str | None = None) -> str | None:
+    """The format of an annotation file, by its name unless one is given; None for column files: they hold no text."""
+    if name is not None:
+        from .catalogue import format_of
+
+        return None if name == COLUMNS else format_of(path, name).name
+    found = format_named(path)
+    plain = (
+        found in (None, COLUMNS)
+        or (found == "brat" and not any(Path(path).glob("*.txt")))
+        or (found == "token-csv" and not _has_header(path))  # a column file with tabs
+    )
+    return None if plain else found
+
+
+def _has_header(path: str) -> bool:
+    from .token_csv import has_header
+
+    return has_header(path)

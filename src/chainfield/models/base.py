@@ -182,14 +182,11 @@ class SequenceModel(Grouped, ABC):
 
     def stored_settings(self) -> dict[str, Any]:
         """The settings as JSON, but for those of the machine at hand."""
-        values = {name: getattr(self, name) for name in self.settings if name not in OF_THE_MACHINE}
-        kept = {
-            name: None if value is None else self.settings[name].kind.stored(value) for name, value in values.items()
-        }
-        return {
-            name: to_json(value.item() if isinstance(value, np.generic) else value, f"setting {name}")
-            for name, value in kept.items()
-        }
+        found = {name: setting.default for name, setting in self.settings.items()}  # which JSON holds as they are
+        for name, value in self.changed().items():
+            kept = None if value is None else self.settings[name].kind.stored(value)
+            found[name] = to_json(kept.item() if isinstance(kept, np.generic) else kept, f"setting {name}")
+        return {name: value for name, value in found.items() if name not in OF_THE_MACHINE}
 
     def save(
         self,

@@ -33,13 +33,12 @@ from .base import SequenceModel
 from .classifying import ClassifyingModel
 from .compose import number_features
 from .constraints import check_rules
-from .development import check_development
 from .facts import TrainingFacts, thinned
 from .groups import FeatureSettings, ObjectiveSettings, RunningSettings, TrainingSettings
 from .inputs import choose_map, split_sequences
 from .kinds import seed_of
 from .material import Material
-from .run import Run, Training
+from .run import Run, Training, check_development
 from .scaling import crossfit_temperature, fit_temperature
 from .stream import anchored_problem, check_chunk, firmness, stream_trainer, streams
 from .tagging import TaggingModel
@@ -183,7 +182,7 @@ class ChainEstimator(
         seen = n_sequences + (self.n_sequences_seen_ if run.partial and previous is not None else 0)
         material = number_features(material, space, all_features=self.all_features, share_labels=self.share_labels)
         chain = self._chain(material, space)
-        streaming = streams(self, chain, run.partial)
+        streaming = run.partial and streams(self, chain)
         if streaming:  # in a stream, penalties are those of all data at once
             objective = objective.softened()
         else:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.features.batch import Batch, Sparse
-from chainfield.tasks.labels import plain_label
+from chainfield.tasks.task import plain_label
 
 MOST_RECORDS = 500  # records of iterations that a file keeps
 

@@ -34,6 +34,8 @@ TemplateLike = TemplateSet | str | PathLike[str] | None
 
 def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -> Sequence[Any]:
     """Sequences as a list; with ``lengths``, ``data`` holds the positions of all sequences end to end."""
+    if lengths is None and (isinstance(data, CodedRows) or (type(data) is list and {*map(type, data)} == {list})):
+        return data
     if lengths is not None:
         data = plain_sequence(data, what) if is_framed(data) else data
         counts = lengths_of(lengths, count_positions(data, what), what)
@@ -41,8 +43,6 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
         return cut_rows(checked_csr(data, what) if is_sparse(data) else data, counts)
     if is_framed(data):
         data = _column_of_sequences(data, what)
-    if isinstance(data, CodedRows):
-        return data
     if isinstance(data, Mapping) or not is_list(data):
         raise DataError(f"{what} is {shown(data)}; a list of sequences is expected.")
     if isinstance(data, np.ndarray):
@@ -90,12 +90,13 @@ def choose_map(sequences: Sequence[Any], template: TemplateLike) -> FeatureMap:
     first = next((s for s in sequences if len_of(s)), None)
     if first is None:
         raise DataError("There is nothing to learn from: every sequence is empty.")
-    if is_sparse(first):
-        return SparseFeatures()
-    if isinstance(first, np.ndarray) and first.dtype != object and first.dtype.kind not in "US":
-        return DenseFeatures()
-    if hasattr(first, "to_dict"):
-        return NamedFeatures()
+    if not isinstance(first, list):
+        if is_sparse(first):
+            return SparseFeatures()
+        if isinstance(first, np.ndarray) and first.dtype != object and first.dtype.kind not in "US":
+            return DenseFeatures()
+        if hasattr(first, "to_dict"):
+            return NamedFeatures()
     item = first[0]
     if isinstance(item, str | tuple):
         width = 1 if isinstance(item, str) else len(item)

@@ -17,7 +17,8 @@ _CALLER = 5  # frames up to the line that called fit
 def check_savable(labels: Iterable[Any]) -> None:
     """Refuse labels that a model file cannot hold: after training it would be too late."""
     for label in labels:
-        to_json(label, "label")
+        if not (type(label) is str and label.isascii()):
+            to_json(label, "label")
 
 
 def all_labels(

@@ -28,11 +28,11 @@ TOL = 1e-4
 LEAST_VARIANCE = 0.01  # of a label at a position, on average, where scores have no scale
 
 
-def streams(model: Any, chain: Chain, partial: bool) -> bool:
-    """Whether a training goes this way: ``partial_fit`` of a linear model that leaves the steps to the library."""
+def streams(model: Any, chain: Chain) -> bool:
+    """Whether ``partial_fit`` goes this way: that of a linear model that leaves the steps to the library."""
     chosen = model.trainer != "auto" or "forgetting" not in model.settings
     free = not chosen and all(getattr(model, step, None) in (None, "auto") for step in STEPS)
-    return partial and free and all(scorer.linear for scorer in chain.scorers)
+    return free and all(scorer.linear for scorer in chain.scorers)
 
 
 def check_chunk(task: type[Task], targets: Sequence[Any]) -> None:

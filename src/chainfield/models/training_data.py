@@ -20,13 +20,12 @@ from chainfield.problem import HeldPieces
 from chainfield.states import StateSpace
 from chainfield.tasks import Task
 
-from .development import Development
 from .facts import feature_counts, fingerprint
 from .inputs import as_template
 from .labels import all_labels
 from .material import Examples, Extent, Material
 from .repairing import check_whole
-from .run import Run
+from .run import Development, Run
 
 NO_PARTS: HeldPieces[Part] = HeldPieces([])
 

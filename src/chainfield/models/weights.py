@@ -25,6 +25,8 @@ MOST_ODDS = 3.0  # of a rare label against the most frequent one, with "balanced
 
 def sequence_weights(given: Any, n_sequences: int) -> Float:
     """(S,) the weights of sequences; 1 each if none are given."""
+    if given is None:
+        return np.ones(n_sequences)
     weight = weights_of(given, n_sequences)
     if not weight.any():
         raise DataError("sample_weight is zero for every sequence; at least one must count.")
@@ -83,14 +85,19 @@ def problem_of(
     shared = (task, chain, objective, favoured, margin)
     if material.whole is None:
         return SpreadProblem(chain, objective, material.examples.derive(piece_of, *shared), **settings)
-    return replace(piece_of(material.whole, *shared, weight).problem, **settings)
+    return replace(_problem(material.whole, *shared, weight), **settings)
 
 
 def _count_labels(examples: Examples, task: Task, space: StateSpace) -> Int:
     return task.count(space, examples.clamp, examples.batch.offsets)
 
 
-def piece_of(
+def piece_of(examples: Examples, *shared: Any) -> Piece:
+    """Some of the data as a piece of a problem."""
+    return Piece(_problem(examples, *shared), examples.first)
+
+
+def _problem(
     examples: Examples,
     task: Task,
     chain: Chain,
@@ -98,7 +105,7 @@ def piece_of(
     favoured: Float | None,
     margin: float,
     weight: Float | None = None,
-) -> Piece:
+) -> Problem:
     """Some of the data as a problem of its own, without penalties."""
     space, batch, clamp, shift = chain.space, examples.batch, examples.clamp, None
     weight = np.ones(batch.n_sequences) if weight is None else weight
@@ -106,7 +113,5 @@ def piece_of(
         shift, factor = task.favour(space, clamp, batch.offsets, favoured)
         weight = weight if factor is None else weight * factor
     cost = task.cost(space, clamp, margin) if objective.uses_cost else None
-    return Piece(
-        Problem(chain, objective, batch, Targets(clamp, weight, cost), offset=shift, cuttable=task.every_position),
-        examples.first,
-    )
+    targets = Targets(clamp, weight, cost)
+    return Problem(chain, objective, batch, targets, offset=shift, cuttable=task.every_position)

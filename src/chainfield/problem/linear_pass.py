@@ -19,9 +19,8 @@ from chainfield.objectives import Contrast
 from chainfield.parallel import ordered_map
 from chainfield.scorers.groups import n_groups
 
-from .entries import LAYOUTS
 from .fast_pass import FastPass
-from .kernel_view import failure, known_of, places_of
+from .kernel_view import LAYOUTS, failure, known_of, places_of
 from .packing import Packing
 from .steps import MarginRule, Steps, Walked
 

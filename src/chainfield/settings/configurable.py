@@ -70,11 +70,8 @@ class Configurable:
         return self
 
     def __repr__(self) -> str:
-        changed = [(name, getattr(self, name)) for name in self.settings]
         shown = ", ".join(
-            f"{name}={value.__name__ if isfunction(value) else repr(value)}"
-            for name, value in changed
-            if not _same(value, self.settings[name].default)
+            f"{name}={value.__name__ if isfunction(value) else repr(value)}" for name, value in self.changed().items()
         )
         return f"{type(self).__name__}({shown})"
 
@@ -98,15 +95,18 @@ class Configurable:
             return own.fget(self)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def changed(self) -> dict[str, Any]:
+        """The settings that do not stand at their defaults."""
+        values = {name: getattr(self, name) for name in self.settings}
+        return {name: value for name, value in values.items() if not _same(value, self.settings[name].default)}
+
     # ---- checks --------------------------------------------------------------------------------------------------
 
     def check_settings(self) -> None:
         """Refuse settings that are not possible, or contradict each other, before any work is done."""
-        for name, setting in self.settings.items():
-            value = getattr(self, name)
+        for name, value in self.changed().items():  # defaults are checked where they are declared
+            setting = self.settings[name]
             setting.check(value)
-            if _same(value, setting.default):
-                continue
             for other, values in setting.only_with.items():
                 if other in self.settings and getattr(self, other) not in values:
                     allowed = " or ".join(f"{other}={v!r}" for v in values)

@@ -26,6 +26,7 @@ class Setting:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
+        self.check(self.default)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else self.default

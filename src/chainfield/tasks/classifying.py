@@ -13,8 +13,7 @@ from chainfield.errors import DataError
 from chainfield.potentials import Clamp
 from chainfield.states import StateSpace
 
-from .labels import ordered_labels, plain_label
-from .task import Task, label_cost
+from .task import Task, label_cost, ordered_labels, plain_label
 
 
 @final

@@ -1,4 +1,4 @@
-"""The contract of tasks: what targets mean, what mistakes cost, and how answers are read off labels."""
+"""The contract of tasks: what labels are, what targets mean, what mistakes cost, how answers are read off labels."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from chainfield.arrays import Bool, Float, Int, Int32
+from chainfield.arrays import Array, Bool, Float, Int, Int32
 from chainfield.errors import DataError
 from chainfield.potentials import Clamp
 from chainfield.states import StateSpace
-
-from .labels import plain_label
 
 
 @dataclass(frozen=True)
@@ -89,3 +87,39 @@ def label_cost(space: StateSpace, table: Bool, margin: float) -> Float:
     for row, label in enumerate(space.label_of_row):
         labels[:, label] |= table[:, row]
     return np.ascontiguousarray(np.where(labels[:, space.label_of_row], 0.0, margin))
+
+
+# ---- labels: any plain values, kept as they were given, in a definite order -------------------------------------
+
+
+def ordered_labels(seen: Iterable[Any]) -> tuple[Any, ...]:
+    """Distinct labels: sorted where they can be compared, else in order of first appearance."""
+    distinct = list(dict.fromkeys(plain_label(label) for label in seen))
+    try:
+        return tuple(sorted(distinct))
+    except TypeError:
+        return tuple(distinct)
+
+
+def label_array(labels: Sequence[Any]) -> Array:
+    """Labels as a one-dimensional array: of strings or numbers where that changes none of them, else of objects."""
+    for kinds in ((str,), (bool,), (int, float)):
+        if labels and all(isinstance(label, kinds) for label in labels):
+            found = np.array(labels)
+            if found.tolist() == list(labels):  # no string lost a zero at its end, no number a digit
+                return found
+    found = np.empty(len(labels), object)
+    found[:] = labels
+    return found
+
+
+def plain_label(label: Any) -> Any:
+    """NumPy scalars as Python values, so that 1 and np.int64(1) are one label."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, float) and value != value:
+        raise DataError("A label is NaN; use None where a label is unknown.")
+    try:
+        hash(value)
+    except TypeError:
+        raise DataError(f"A label is {value!r}; labels must be hashable (strings, numbers, tuples of these).") from None
+    return value

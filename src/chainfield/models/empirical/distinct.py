@@ -10,7 +10,7 @@ import numpy as np
 
 from chainfield.arrays import Int, offsets_of
 from chainfield.data.coded_rows import CodedRows
-from chainfield.tasks.labels import plain_label
+from chainfield.tasks.task import plain_label
 
 
 def sequence_offsets(sequences: Sequence[Any]) -> Int:

@@ -12,7 +12,7 @@ from chainfield.arrays import Bool, Float, Int
 from chainfield.data.coded_rows import CodedRows
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Sparse
-from chainfield.tasks.labels import plain_label
+from chainfield.tasks.task import plain_label
 
 from .counts import MOST_LABELS, Counts, join_entries, join_label, paired, split_label
 from .distinct import distinct_labels, distinct_rows, sequence_offsets
