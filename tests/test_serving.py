@@ -352,6 +352,35 @@ def test_the_queue_has_an_end_and_answers_a_time() -> None:
     assert took < 2
 
 
+def test_questions_that_arrive_together_are_answered_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chainfield.serving import gathering
+    from chainfield.serving.question import Question, Wanted
+    from chainfield.serving.tagging import tag
+
+    model = Registry([Source.of(f"text={folder / 'text.cf'}")], lambda *_, **__: None).find(None, None)
+    bounds = Bounds(tokens=8)
+    asked = [Question([text], None, Wanted()) for text in (*TEXTS, "", *TEXTS)]
+    asked += [Question(TEXTS[:2], None, Wanted()), Question([TEXT], None, Wanted(probabilities=False))]
+    wrong = Question(["one two three four five six seven eight nine"], None, Wanted())  # too many tokens
+    calls = []
+    together = gathering.tag_each
+    monkeypatch.setattr(gathering, "tag_each", lambda *known: calls.append(known[1].n) or together(*known))
+
+    async def crowd(questions: list[Question], bounds: Bounds) -> list[Any]:
+        gathered = gathering.Gathering(bounds)
+        return await asyncio.gather(*(gathered.ask(model, one) for one in questions), return_exceptions=True)
+
+    large = Bounds()
+    assert asyncio.run(crowd(asked, large)) == [tag(model, one, large) for one in asked]
+    assert calls == [13]  # those that want the same go together; a single one by itself
+    *good, refused = asyncio.run(crowd([asked[1], asked[3], wrong], bounds))
+    assert good == [tag(model, one, bounds) for one in (asked[1], asked[3])]
+    assert refused.status == 413
+    many = [asked[1]] * 40
+    assert asyncio.run(crowd(many, large)) == [tag(model, asked[1], large)] * 40
+    assert calls[2:] == [32, 8]
+
+
 def test_folders_of_versions_and_files_that_change(folder: Path, tmp_path: Path) -> None:
     told: list[tuple[str, dict[str, Any]]] = []
     for version in ("9", "10"):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Int32, Integers, Ragged
+from chainfield.arrays import Float, Int32, Integers, Ragged
 from chainfield.errors import NoPathError
 from chainfield.inference import add_rows, log_partition, marginals, stretch_probabilities
 from chainfield.parallel import ordered_map
@@ -17,6 +17,7 @@ from chainfield.spans import has_spans
 from chainfield.states import StateSpace
 
 from .label_spans import span_table
+from .model import clamped_sums
 from .tagger import Tagger
 
 
@@ -73,6 +74,17 @@ def confidences(tagger: Tagger, sequences: Sequence[Any], given: Sequence[Any] |
     return [confidence for part in found for confidence in part]
 
 
+def sequence_probabilities(
+    space: StateSpace, potentials: Potentials, numbers: Int32, log_z: Float | None = None
+) -> Float:
+    """(S,) the probabilities that sequences have these labels, by number; 0 where they break the rules.
+
+    ``log_z``: their log-partitions, where they are known.
+    """
+    free = log_partition(space, potentials) if log_z is None else log_z
+    return np.exp(clamped_sums(space, potentials, clamp_labels(space, numbers)) - free)
+
+
 def joint_probability(space: StateSpace, potentials: Potentials, log_z: float, labels: Integers, start: int) -> float:
     """The probability that one sequence has these labels, by number, from ``start`` on; -1 leaves a position open.
 
@@ -90,9 +102,8 @@ def _of_block(
     labels = tagger.task.labels
     posterior = marginals(space, potentials)
     tokens = add_rows(space, posterior.expected.node)[np.arange(len(numbers)), numbers]
+    whole = sequence_probabilities(space, potentials, numbers, posterior.log_z)
     known = clamp_labels(space, numbers)
-    clamped = known.apply(potentials)  # posterior decoding may break the rules: probability 0
-    whole = np.exp(log_partition(space, clamped, strict=False) - posterior.log_z)
     found: list[list[SpanConfidence]] = [[] for _ in range(ragged.n_sequences)]
     if all(isinstance(label, str) for label in labels) and has_spans(labels):
         table = span_table(labels)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from chainfield.arrays import Bool, Int, Int32, Ragged
+from chainfield.arrays import Bool, Int, Int32, Ragged, offsets_of
 from chainfield.potentials import Clamp
 from chainfield.spans import has_spans, rule_of, split_label
 from chainfield.states import StateSpace
@@ -51,25 +51,33 @@ class SpanTable:
         """
         n = len(self.types)
         lengths = ends - starts
-        first = np.append(0, np.cumsum(lengths))
+        first = offsets_of(lengths)
         heads, tails = labels[first[:-1]], labels[first[1:] - 1]
-        goes_on = np.logical_not(self.closes | self.opens)[:n, :n]  # [last label, next label]
-        comes = np.logical_not(self.opens[:n, :n].T)  # [first label, label before]
+        before, after, sets = self._neighbours
         begins, stops = np.zeros(ragged.n_positions + 1, np.bool_), np.zeros(ragged.n_positions + 1, np.bool_)
         begins[ragged.firsts], stops[ragged.offsets[1:][ragged.lengths > 0]] = True, True
-        left = np.logical_or.reduce(comes, axis=1)[heads] & ~begins[starts]
-        right = np.logical_or.reduce(goes_on, axis=1)[tails] & ~stops[ends]
-        # Sets: L single labels, L for "no longer", L for "not earlier".
-        rows = np.concatenate([np.eye(n, dtype=np.bool_), ~goes_on, ~comes])[:, space.label_of_row]
-        size = lengths + left + right
-        to = np.append(0, np.cumsum(size))
+        left = before[heads] & ~begins[starts]
+        right = after[tails] & ~stops[ends]
+        to = offsets_of(lengths + left + right)
         index = np.empty(int(to[-1]), np.int32)
         inside = np.ones(len(index), np.bool_)
         inside[to[:-1][left]], inside[to[1:][right] - 1] = False, False
         index[inside] = labels
         index[to[:-1][left]] = 2 * n + heads[left]
         index[to[1:][right] - 1] = n + tails[right]
-        return starts - left, ends + right, Clamp(index, np.ascontiguousarray(rows))
+        return starts - left, ends + right, Clamp(index, np.ascontiguousarray(sets[:, space.label_of_row]))
+
+    @cached_property
+    def _neighbours(self) -> tuple[Bool, Bool, Bool]:
+        """Labels (L,) that a span could begin earlier with, those (L,) that it could go on behind, and sets of labels.
+
+        (3 L, L) sets: L single labels, L for "no longer", L for "not earlier".
+        """
+        n = len(self.types)
+        goes_on = np.logical_not(self.closes | self.opens)[:n, :n]  # [last label, next label]
+        comes = np.logical_not(self.opens[:n, :n].T)  # [first label, label before]
+        sets = np.concatenate([np.eye(n, dtype=np.bool_), ~goes_on, ~comes])
+        return np.logical_or.reduce(comes, axis=1), np.logical_or.reduce(goes_on, axis=1), sets
 
 
 NOTHING = frozenset(["O", "_", "-"])  # what stands where a token has no label

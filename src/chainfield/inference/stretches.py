@@ -6,7 +6,8 @@ p(s, s') and of states p(s):
     P(s_a … s_b) = p(s_a) · Π_t p(s_t, s_t+1) / p(s_t)
 
 so that a stretch costs its own length, however long the sequence is. All stretches of a batch take their steps side by
-side. Where sequences have few stretches, it takes less time to sum over the paths that agree with each of them:
+side. Where sequences have few stretches, and for stretches that are whole sequences, it takes less time to sum over the
+paths that agree with each of them:
 
     P(stretch) = Z(the paths through it) / Z
 
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float, Integers, offsets_of
+from chainfield.arrays import Float, Integers, Ragged, offsets_of
 from chainfield.potentials import Clamp, Potentials
 from chainfield.states import StateSpace
 
@@ -42,13 +43,22 @@ def stretch_probabilities(
         return found
     first = offsets_of(lengths)[:-1]  # where each stretch lies in the clamp
     of = np.searchsorted(potentials.offsets, starts, side="right") - 1  # the sequence of each
-    if potentials.shared and int(potentials.ragged.lengths[of].sum()) <= FEW * len(potentials.node):
-        return _by_sums(space, potentials, of, np.asarray(starts, np.int64), lengths, first, clamp)
+    starts = np.asarray(starts, np.int64)
+    room = potentials.ragged.lengths[of]
+    if potentials.shared and int(room.sum()) <= FEW * len(potentials.node):
+        return _by_sums(space, potentials, of, starts, lengths, first, clamp)
+    full = lengths == room
+    if full.any():
+        own = Ragged.of(lengths).positions(np.flatnonzero(full))
+        moved = offsets_of(lengths[full])[:-1]
+        found[full] = _by_sums(space, potentials, of[full], starts[full], lengths[full], moved, clamp[own])
     order = np.argsort(starts, kind="stable")
+    order = order[~full[order]]
+    ordered = starts[order]
     size = max(1, CELLS // max(space.n_edges, 1))
     for lo, hi in potentials.ragged.blocks(size):
         at = potentials.ragged.slice_of(lo, hi)
-        own = order[np.searchsorted(starts, at.start, sorter=order) : np.searchsorted(starts, at.stop, sorter=order)]
+        own = order[slice(*np.searchsorted(ordered, [at.start, at.stop]).tolist())]
         if len(own):
             window = Potentials(
                 potentials.node[at],
@@ -65,12 +75,13 @@ def _by_sums(
     """A copy of the sequence for each stretch, without the paths that do not agree with it."""
     ragged = potentials.ragged
     copies = ragged.take(of)
-    node = potentials.node[ragged.positions(of)]
+    at = ragged.positions(of)
+    node, edge = potentials.node[at], potentials.edge if potentials.shared else potentials.edge[at]
     moved = copies.offsets[:-1] + starts - ragged.offsets[of] - first
     rows = np.repeat(moved, lengths) + np.arange(int(lengths.sum()))
     node[rows] = np.where(clamp.table[clamp.index[: len(rows)]], node[rows], -np.inf)
     log_z = log_partition(space, potentials)[of]
-    through = log_partition(space, Potentials(node, potentials.edge, copies.offsets), strict=False)
+    through = log_partition(space, Potentials(node, edge, copies.offsets), strict=False)
     return np.minimum(np.exp(through - log_z), 1.0)
 
 

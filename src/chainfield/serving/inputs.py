@@ -34,6 +34,12 @@ class Inputs:
         """Of all inputs."""
         return self.documents.n_positions
 
+    @property
+    def lengths(self) -> list[int]:
+        """The number of tokens of each input."""
+        found: list[int] = self.documents.lengths.tolist()
+        return found
+
     def own(self, i: int) -> range:
         """The sequences of input i."""
         lo, hi = np.searchsorted(self._of_input, [i, i + 1])

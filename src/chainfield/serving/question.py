@@ -29,7 +29,10 @@ class Wanted:
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Wanted:
         """From a request that was checked."""
-        return cls(**{one.name: value[one.name] for one in fields(cls) if one.name in value})
+        return cls(**{name: value[name] for name in _WANTED & value.keys()})
+
+
+_WANTED = frozenset(one.name for one in fields(Wanted))
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def _refuse_halves(texts: list[str]) -> None:
 def parse(body: bytes, schema: Schema, where: str = "The request") -> Any:
     """JSON that fits a schema."""
     try:
-        value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
+        value = _DECODER.decode(body.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise Refusal(400, f"{where} is not UTF-8: byte {error.start} cannot be read.") from None
     except RecursionError:
@@ -105,3 +108,6 @@ def parse(body: bytes, schema: Schema, where: str = "The request") -> Any:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)

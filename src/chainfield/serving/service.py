@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -18,6 +18,7 @@ from chainfield.playground import server_page
 from . import schemas
 from .bounds import Bounds
 from .classes import classify
+from .gathering import Gathering, goes_together
 from .json_schema import Schema
 from .label_studio import predictions
 from .log import Log
@@ -27,16 +28,16 @@ from .question import Question, parse
 from .refusal import Refusal
 from .registry import Registry, Served
 from .streaming import NDJSON, Lines, wanted_of
-from .tagging import plain, tag
+from .tagging import Answered, plain, tag
 from .workers import Workers
 
-R = TypeVar("R")
 JSON = "application/json"
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def json_response(value: Any, status: int = 200) -> Response:
     """An answer; every character outside of ASCII is escaped, so that nothing can go wrong."""
-    return Response(json.dumps(value, separators=(",", ":")).encode("ascii"), status, media_type=JSON)
+    return Response(_ENCODER.encode(value).encode("ascii"), status, media_type=JSON)
 
 
 class Service:
@@ -56,6 +57,7 @@ class Service:
         self.keys = False  # whether clients need one
         self.ready = True
         self._page = server_page(title, examples)
+        self._gathering = Gathering(bounds)
 
     def routes(self) -> list[BaseRoute]:
         """All paths."""
@@ -114,15 +116,23 @@ class Service:
         return b"".join(parts)
 
     async def ask(
-        self, request: Request, function: Callable[[], tuple[R, int]], served: Served, question: Question
-    ) -> R:
-        """Work, here or in a thread; what the library refuses is refused with its sentence."""
+        self,
+        request: Request,
+        function: Callable[[Served, Question, Bounds], Answered],
+        served: Served,
+        question: Question,
+    ) -> list[Any]:
+        """Work, with other requests, here or in a thread; what the library refuses is refused with its sentence."""
         facts = request.scope["facts"]
         facts |= {"model": served.name, "version": served.version, "inputs": question.n}
         if self.log.texts:
             facts["texts"] = question.texts if question.texts is not None else question.sequences
         try:
-            answer, n = await self.workers.run(function, small=question.small)
+            if function is tag and goes_together(question):
+                answer, n = await self._gathering.ask(served, question)
+            else:
+                small = question.small
+                answer, n = await self.workers.run(lambda: function(served, question, self.bounds), small=small)
         except ChainfieldError as error:
             raise Refusal(422, str(error)) from None
         facts["tokens"] = n
@@ -135,7 +145,7 @@ class Service:
         """``/v1/tag``"""
         question = Question.of(await self.read(request, schemas.TAG), self.bounds)
         served = self.registry.find(question.model, question.version)
-        answers = await self.ask(request, lambda: tag(served, question, self.bounds), served, question)
+        answers = await self.ask(request, tag, served, question)
         found = {"model": served.name, "version": served.version, "answers": answers}
         if question.wanted.marginals:
             found["labels"] = [plain(label) for label in served.labels]
@@ -145,7 +155,7 @@ class Service:
         """``/v1/classify``"""
         question = Question.of(await self.read(request, schemas.CLASSIFY), self.bounds)
         served = self.registry.find(question.model, question.version)
-        answers = await self.ask(request, lambda: classify(served, question, self.bounds), served, question)
+        answers = await self.ask(request, classify, served, question)
         return json_response({"model": served.name, "version": served.version, "answers": answers})
 
     async def stream(self, request: Request) -> Response:
@@ -174,7 +184,7 @@ class Service:
         texts = [value["inputs"]] if one else value["inputs"]
         question = Question.of({"texts": texts, "format": "huggingface"}, self.bounds)
         served = self.registry.find(request.path_params["name"])
-        answers = await self.ask(request, lambda: tag(served, question, self.bounds), served, question)
+        answers = await self.ask(request, tag, served, question)
         return json_response(answers[0] if one else answers)
 
     async def models(self, request: Request) -> Response:
@@ -193,7 +203,7 @@ class Service:
         served = self.registry.find(request.path_params.get("name"))
         texts = [str(task.get("data", "")) for task in value["tasks"]]
         question = Question(texts, None)  # for its size
-        results = await self.ask(request, lambda: predictions(served, value, self.bounds), served, question)
+        results = await self.ask(request, lambda one, _, bounds: predictions(one, value, bounds), served, question)
         return json_response({"results": results, "model_version": f"{served.name}@{served.version}"})
 
     async def setup(self, request: Request) -> Response:

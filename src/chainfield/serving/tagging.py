@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Ragged
+from chainfield.arrays import Float, Int32, Ragged
 from chainfield.fitted import Tagger, confidences
 from chainfield.fitted.label_spans import reading_of
 from chainfield.inspection.explanation import PositionExplanation, explain
@@ -22,10 +22,17 @@ from .registry import Served
 
 LONGEST_EXPLAINED = 2_000  # tokens
 Best = list[tuple[list[Any], float]]
+Answered = tuple[list[Any], int]
 
 
-def tag(served: Served, question: Question, bounds: Bounds) -> tuple[list[Any], int]:
+def tag(served: Served, question: Question, bounds: Bounds) -> Answered:
     """The answer to each input, for JSON; and how many tokens there were."""
+    answers, lengths = tag_each(served, question, bounds)
+    return answers, sum(lengths)
+
+
+def tag_each(served: Served, question: Question, bounds: Bounds) -> tuple[list[Any], list[int]]:
+    """The answer to each input, for JSON; and how many tokens it has."""
     if not served.tagging:
         raise Refusal(422, f"The model {served.name!r} gives labels to whole sequences; ask /v1/classify.")
     wanted = question.wanted
@@ -36,15 +43,18 @@ def tag(served: Served, question: Question, bounds: Bounds) -> tuple[list[Any], 
     _check_answer(question, inputs, len(tagger.task.labels), bounds)
     given = known_labels(served, question, inputs)
     if question.texts is not None:
-        answers = _of_texts(served, tagger, question, inputs, given)
+        answers, labels = _of_texts(served, tagger, question, inputs, given)
         if wanted.format == "huggingface":
-            return [[_hugging_face(span) for span in answer["spans"]] for answer in answers], inputs.n_tokens
+            return [[_hugging_face(span) for span in answer["spans"]] for answer in answers], inputs.lengths
     else:
         answers = _of_tokens(tagger, question, inputs, given)
-    if wanted.marginals:
-        rows = tagger.marginals(inputs.rows, given)
-        for i, answer in enumerate(answers):
-            answer["marginals"] = [[round(p, 6) for p in row] for s in inputs.own(i) for row in rows[s].tolist()]
+    with_tokens = wanted.with_tokens and question.texts is not None
+    if wanted.marginals or with_tokens:
+        rows = np.concatenate([np.empty((0, len(tagger.task.labels))), *tagger.marginals(inputs.rows, given)])
+        if with_tokens:
+            _add_tokens(tagger, inputs, answers, labels, rows)
+        for answer, own in zip(answers, inputs.documents.cut(rows), strict=True) if wanted.marginals else ():
+            answer["marginals"] = own.round(6).tolist()
     if wanted.n_best:
         several = tagger.n_best(inputs.rows, wanted.n_best, given)
         for i, answer in enumerate(answers):
@@ -57,7 +67,7 @@ def tag(served: Served, question: Question, bounds: Bounds) -> tuple[list[Any], 
     if question.explain is not None:
         i, positions = explained_places(question, inputs)
         answers[i]["explanations"] = _explained(tagger, question.explain, inputs, i, positions, given)
-    return answers, inputs.n_tokens
+    return answers, inputs.lengths
 
 
 def _check_answer(question: Question, inputs: Inputs, n_labels: int, bounds: Bounds) -> None:
@@ -78,32 +88,42 @@ def plain(label: Any) -> Any:
     return label if isinstance(label, str | int) else str(label)
 
 
-def _of_texts(served: Served, tagger: Tagger, question: Question, inputs: Inputs, given: Any) -> list[dict[str, Any]]:
+def _of_texts(
+    served: Served, tagger: Tagger, question: Question, inputs: Inputs, given: Any
+) -> tuple[list[dict[str, Any]], Int32]:
+    """The spans of texts, and the labels of their tokens by number."""
     wanted, tokens, texts = question.wanted, inputs.tokens, inputs.texts
     assert isinstance(served.model, TextTagger)
     assert tokens is not None
     assert texts is not None
     found = served.model.find(
-        tagger, tokens, probabilities=wanted.probabilities, alternatives=wanted.alternatives > 0, given=given
+        tagger,
+        tokens,
+        probabilities=wanted.probabilities,
+        alternatives=wanted.alternatives > 0,
+        whole=wanted.probabilities,
+        given=given,
     )
     spans = text_spans(texts, tokens, found, reading_of(tagger.task.labels), wanted.alternatives)
     answers: list[dict[str, Any]] = [{"spans": [span.to_dict() for span in own]} for own in spans]
-    if not (wanted.with_tokens or wanted.probabilities):
-        return answers
-    sure = confidences(tagger, inputs.rows, given) if wanted.with_tokens or given or inputs.n_tokens else []
-    places = tokens.places() if wanted.with_tokens else []
-    for i, answer in enumerate(answers):
-        own = [sure[s] for s in inputs.own(i)] if sure else []
-        if wanted.probabilities:
-            answer["probability"] = round(float(np.prod([one.sequence for one in own])), 6)
-        if wanted.with_tokens:
-            labels = [plain(label) for one in own for label in one.labels]
-            p = [q for one in own for q in one.tokens]
-            answer["tokens"] = [
-                {"start": a, "end": b, "text": texts[i][a:b], "label": label, "probability": round(q, 6)}
-                for (a, b), label, q in zip(places[i], labels, p, strict=True)
-            ]
-    return answers
+    if found.whole is not None:
+        for i, answer in enumerate(answers):
+            answer["probability"] = round(float(np.multiply.reduce(found.whole[inputs.own(i)])), 6)
+    return answers, found.labels
+
+
+def _add_tokens(tagger: Tagger, inputs: Inputs, answers: list[dict[str, Any]], labels: Int32, rows: Float) -> None:
+    """Each token of texts with its label and the probability of that."""
+    assert inputs.tokens is not None
+    assert inputs.texts is not None
+    names = [plain(label) for label in tagger.task.labels]
+    own = inputs.documents.cut([names[y] for y in labels.tolist()])
+    sure = inputs.documents.cut(rows[np.arange(len(labels)), labels].tolist())
+    for text, answer, *columns in zip(inputs.texts, answers, inputs.tokens.places(), own, sure, strict=True):
+        answer["tokens"] = [
+            {"start": a, "end": b, "text": text[a:b], "label": label, "probability": round(p, 6)}
+            for (a, b), label, p in zip(*columns, strict=True)
+        ]
 
 
 def _of_tokens(tagger: Tagger, question: Question, inputs: Inputs, given: Any) -> list[dict[str, Any]]:

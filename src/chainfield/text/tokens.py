@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from chainfield.arrays import Bool, Int, Ragged
 from chainfield.data.coded_rows import CodedRows
@@ -25,6 +26,10 @@ class Tokens:
 
     def rows(self) -> CodedRows:
         """The words as rows of one column, for a model."""
+        return self._rows
+
+    @cached_property
+    def _rows(self) -> CodedRows:
         table = StringTable()
         codes = table.add(self.pieces)
         return CodedRows(self.sequences.offsets, codes[None, :], [table.strings()])

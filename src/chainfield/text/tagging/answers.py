@@ -13,6 +13,7 @@ from chainfield.arrays import Float, Int, Int32, Ragged
 from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
+from chainfield.fitted.confidence import sequence_probabilities
 from chainfield.fitted.label_spans import NOTHING, SpanTable, reading_of
 from chainfield.inference import decoder_named, stretch_probabilities
 from chainfield.potentials import Clamp, Potentials
@@ -62,34 +63,47 @@ class Answers:
     label: Int32  # (M,) the number of the first token's label
     probability: Float | None  # (M,)
     others: Float | None  # (M, types + 1) of every type and of no span
+    labels: Int32  # (N,) the number of every token's label
+    whole: Float | None  # (S,) of all labels of a sequence together
 
 
 def find_answers(
-    tagger: Tagger, tokens: Tokens, scheme: str, *, probabilities: bool, alternatives: bool, given: Any = None
+    tagger: Tagger,
+    tokens: Tokens,
+    scheme: str,
+    *,
+    probabilities: bool,
+    alternatives: bool = False,
+    whole: bool = False,
+    given: Any = None,
 ) -> Answers:
-    """Tag tokens, and read the spans off their labels; ``given`` fixes labels, sequence by sequence."""
+    """Tag tokens, and read the spans off their labels; ``given`` fixes labels, sequence by sequence.
+
+    ``whole``: probabilities of whole sequences as well, where there are ``probabilities``.
+    """
     batch = tagger.features.encode(tokens.rows(), tagger.n_jobs)
     table = reading_of(tagger.task.labels)
     if not probabilities:
         numbers = tagger.labels(batch, given)
         first, last = table.find(numbers, batch.ragged)
-        return Answers(first, last, numbers[first], None, None)
+        return Answers(first, last, numbers[first], None, None, numbers, None)
     asked = _Asked(tagger, batch, given)
-    first, last, label, sure = _together(asked, table) if _scores_once(tagger) else _apart(asked, table)
+    first, last, numbers, sure, together = (_together if _scores_once(tagger) else _apart)(asked, table, whole)
     others = None
     if alternatives and len(first):
         columns = [_typed(asked, table, kind, scheme, first, last) for kind in types_of(table)]
         others = np.stack([*columns, _outside(asked, table, first, last)], axis=1)
-    return Answers(first, last, label, sure, others)
+    return Answers(first, last, numbers[first], sure, others, numbers, together if whole else None)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Asked:
-    """What spans are judged by: a tagger, its input, and the labels that are known."""
+    """What spans are judged by: a tagger, its input, and the labels that are known. The last scores are kept."""
 
     tagger: Tagger
     batch: Batch
     given: Any
+    _kept: tuple[tuple[int, int], tuple[StateSpace, Potentials]] | None = None
 
     @cached_property
     def _known(self) -> Clamp | None:
@@ -98,8 +112,14 @@ class _Asked:
 
     def scored(self, lo: int, hi: int) -> tuple[StateSpace, Potentials]:
         """The scores of some sequences."""
-        known = None if self._known is None else self._known[self.batch.ragged.slice_of(lo, hi)]
-        return self.tagger.scored(self.batch.window(lo, hi), known)
+        if self._kept is None or self._kept[0] != (lo, hi):
+            known = None if self._known is None else self._known[self.batch.ragged.slice_of(lo, hi)]
+            self._kept = (lo, hi), self.tagger.scored(self.batch.window(lo, hi), known)
+        return self._kept[1]
+
+
+# First and last tokens of spans, all labels, the probabilities of spans and of whole sequences.
+_Found = tuple[Int, Int, Int32, Float, Float]
 
 
 def _scores_once(tagger: Tagger) -> bool:
@@ -107,33 +127,51 @@ def _scores_once(tagger: Tagger) -> bool:
     return tagger.chain.pruner is None and tagger.finder is None
 
 
-def _together(asked: _Asked, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
-    """Spans, the labels that they begin with, and their probabilities: each block is scored once."""
+def _together(asked: _Asked, table: SpanTable, whole: bool) -> _Found:
+    """Spans, all labels, and the probabilities of both: each block is scored once."""
     tagger, batch = asked.tagger, asked.batch
     decode = decoder_named(tagger.decoder)
-    parts: list[tuple[Int, Int, Int32, Float]] = []
+    parts: list[_Found] = []
     for lo, hi in tagger.blocks(batch):
         try:
             space, potentials = asked.scored(lo, hi)
             numbers = decode(space, potentials)
             first, last = table.find(numbers, potentials.ragged)
             stretches = table.exactly(numbers[_positions(first, last)], first, last, potentials.ragged, space)
-            sure = stretch_probabilities(space, potentials, *stretches)
+            stretches = _with_sequences(*stretches, numbers, potentials.ragged) if whole else stretches
+            found = stretch_probabilities(space, potentials, *stretches)
         except NoPathError as error:
             raise NoPathError(error.sequence + lo, error.known) from None
-        at = int(batch.offsets[lo])
-        parts.append((first + at, last + at, numbers[first], sure))
-    nothing = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0)
-    first, last, label, sure = map(np.concatenate, zip(nothing, *parts, strict=True))
-    return first, last, label, sure
+        at, m = int(batch.offsets[lo]), len(first)
+        together = np.ones(potentials.n_sequences if whole else 0)
+        if whole:
+            together[potentials.ragged.not_empty] = found[m:]
+        parts.append((first + at, last + at, numbers, found[:m], together))
+    if len(parts) == 1:
+        return parts[0]
+    nothing = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0)
+    first, last, numbers, sure, together = map(np.concatenate, zip(nothing, *parts, strict=True))
+    return first, last, numbers, sure, together
 
 
-def _apart(asked: _Asked, table: SpanTable) -> tuple[Int, Int, Int32, Float]:
+def _with_sequences(starts: Int, ends: Int, clamp: Clamp, numbers: Int32, ragged: Ragged) -> tuple[Int, Int, Clamp]:
+    """Stretches, and behind them every sequence that has tokens; a set of one label has the number of that label."""
+    first, last = ragged.ends()
+    index = np.concatenate([clamp.index, numbers])
+    return np.concatenate([starts, first]), np.concatenate([ends, last + 1]), Clamp(index, clamp.table)
+
+
+def _apart(asked: _Asked, table: SpanTable, whole: bool) -> _Found:
     """The same by two passes."""
-    numbers = asked.tagger.labels(asked.batch, asked.given)
-    first, last = table.find(numbers, asked.batch.ragged)
+    tagger, batch = asked.tagger, asked.batch
+    numbers = tagger.labels(batch, asked.given)
+    first, last = table.find(numbers, batch.ragged)
     sure = _probabilities(asked, table, numbers[_positions(first, last)], first, last)
-    return first, last, numbers[first], sure
+    together = [np.empty(0)]
+    for lo, hi in tagger.blocks(batch) if whole else []:
+        space, potentials = asked.scored(lo, hi)
+        together.append(sequence_probabilities(space, potentials, numbers[batch.ragged.slice_of(lo, hi)]))
+    return first, last, numbers, sure, np.concatenate(together)
 
 
 def types_of(table: SpanTable) -> list[str]:

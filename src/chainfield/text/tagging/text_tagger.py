@@ -219,13 +219,21 @@ class TextTagger(Configurable):
         return text_spans(texts, tokens, answers, reading_of(tagger.task.labels), alternatives)
 
     def find(
-        self, tagger: Tagger, tokens: Tokens, *, probabilities: bool, alternatives: bool, given: Any = None
+        self,
+        tagger: Tagger,
+        tokens: Tokens,
+        *,
+        probabilities: bool,
+        alternatives: bool = False,
+        whole: bool = False,
+        given: Any = None,
     ) -> Answers:
         """The spans among tokens, as arrays; ``given`` fixes labels of tokens, sequence by sequence.
 
-        Probabilities are calibrated, unless labels are given: they are then of another kind than those learned from.
+        Probabilities of spans are calibrated, unless labels are given: they are then of another kind than those learned
+        from. Those of ``whole`` sequences are the model's own.
         """
-        wanted = {"probabilities": probabilities, "alternatives": alternatives}
+        wanted = {"probabilities": probabilities, "alternatives": alternatives, "whole": whole}
         answers = find_answers(tagger, tokens, self.scheme, **wanted, given=given)
         if answers.probability is None or self.calibration_ is None or given is not None:
             return answers
