@@ -17,9 +17,10 @@ import pytest
 
 import chainfield
 from chainfield.commands.main import group
+from chainfield.compat.bytes_reader import Bytes
 from chainfield.compat.crfpp import from_crfpp, parse_crfpp
 from chainfield.compat.crfsuite import parse_crfsuite, to_crfsuite, write_crfsuite
-from chainfield.compat.crfsuite.cqdb import lookup3
+from chainfield.compat.crfsuite.cqdb import lookup3, read_strings, write_strings
 from chainfield.compat.crfsuite.pickles import pickled_model
 from chainfield.compat.foreign import parse_foreign, read_foreign
 from chainfield.compat.sklearn_crfsuite._fileresource import FileResource
@@ -49,7 +50,37 @@ with_peers = pytest.mark.skipif(not PEERS, reason="CHAINFIELD_PEER_MODELS names 
 
 def test_the_hash_is_lookup3():
     # The values of the author's own test program (lookup3.c, driver5).
-    assert lookup3([b"Four score and seven years ago"]).tolist() == [0x17770551]
+    text = np.frombuffer(b"Four score and seven years ago" * 2, np.uint8)
+    assert lookup3(text, np.array([30, 30])).tolist() == [0x17770551] * 2
+
+
+def test_strings_take_the_first_free_slot():
+    rng = np.random.default_rng(0)
+    names = [f"n{i}".encode() * int(rng.integers(1, 9)) for i in range(3000)] + [b"", "ключ".encode(), b"\xff\xfe"]
+    content = write_strings(names)
+    found = read_strings(Bytes(content, "m"), 0, len(names), "names")
+    assert list(found) == names
+    assert (found[-1], found[1:3], found.is_text(), found.take(np.array([2, 0]))[1]) == (
+        names[-1], names[1:3], False, names[0],
+    )  # fmt: skip
+    refs = np.frombuffer(content, "<u4", 512, 24).reshape(256, 2)
+    joined = np.frombuffer(b"".join(names), np.uint8)
+    hashes = lookup3(joined, np.array([len(name) for name in names]), 1).tolist()
+    places = np.frombuffer(content, "<u4", len(names), len(content) - 4 * len(names)).tolist()
+    for table, (at, n) in enumerate(refs.tolist()):
+        expected = [(0, 0)] * n
+        for value, place in zip(hashes, places, strict=True):
+            if value % 256 == table:
+                slot = (value >> 8) % n
+                while expected[slot] != (0, 0):
+                    slot = (slot + 1) % n
+                expected[slot] = (value, place)
+        assert np.frombuffer(content, "<u4", 2 * n, at).reshape(n, 2).tolist() == [list(pair) for pair in expected]
+
+
+def test_names_that_are_the_same_are_not_written():
+    with pytest.raises(ConfigError, match="Two names are the same"):
+        write_strings([b"a", b"b", b"a"])
 
 
 def test_a_model_is_written_as_it_was_read():

@@ -82,7 +82,7 @@ ALLOWED: dict[str, str] = {
     "serving": "errors arrays checking parallel fitted inspection models text formats text.tagging playground",
     "audio": "errors arrays",
     "compat": "errors arrays memory parallel data features scorers states tasks fitted files models",
-    "compat.crfsuite": "errors arrays features scorers fitted models compat",
+    "compat.crfsuite": "errors arrays data features scorers fitted models compat",
     "compat.crfpp": "errors arrays features models compat",
     "compat.wapiti": "errors arrays features models compat",
     "compat.pycrfsuite": "errors arrays parallel data features states potentials inference scorers objectives tasks "

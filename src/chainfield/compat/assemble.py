@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Int, offsets_of
 from chainfield.features.feature_map import FeatureMap
 from chainfield.memory import demand_memory
 from chainfield.models import LinearCRF
 from chainfield.models.memm import MEMM
 from chainfield.models.tagging import TaggingModel
 from chainfield.scorers import Chain, EdgeFeatures, Pairs, Scorer, SparseLinear, Transition, arrange
-from chainfield.scorers.pair_weights import carry_pairs
 from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import StateSpace, one_per_label
 from chainfield.tasks import Tagging
@@ -77,14 +76,18 @@ def linear_model(
 def arranged(states: PairWeights, n_features: int, n_rows: int) -> tuple[Pairs, Float, Any]:
     """Pairs as the kernels like them, their weights, and the features' new numbers."""
     codes = states.feature * n_rows + states.column
-    order = np.argsort(codes)
-    given = pairs_from_codes(codes[order], n_features, n_rows)
-    pairs, numbers = arrange(given, n_rows)
-    before = np.empty(n_features, np.int64)
-    before[numbers] = np.arange(n_features)
-    weight = np.zeros(pairs.n_pairs)
-    carry_pairs(given, pairs, np.arange(n_rows), before, states.weight[order], weight)
-    return pairs, weight, numbers
+    feature, column, weight = states.feature, states.column, states.weight
+    if (codes[1:] < codes[:-1]).any():
+        order = np.argsort(codes)
+        feature, column, weight = feature[order], column[order], weight[order]
+    first = offsets_of(np.bincount(feature, minlength=n_features))
+    pairs, numbers = arrange(Pairs(first, column.astype(np.int32)), n_rows)
+    # A full feature has a place for each row, any other one for each of its own.
+    number = numbers[feature]
+    within = np.where(number < pairs.n_full, column, np.arange(len(column)) - first[feature])
+    arranged_weight = np.zeros(pairs.n_pairs)
+    arranged_weight[pairs.first[number] + within] = weight
+    return pairs, arranged_weight, numbers
 
 
 def _ties(space: StateSpace, transitions: PairWeights) -> tuple[Any, Float]:

@@ -106,6 +106,14 @@ class StringTable:
             self.add(pieces_of(strings))
 
     @classmethod
+    def of(cls, pieces: Pieces) -> StringTable:
+        """The table of many texts at once, with room for all of them; those that occur twice are there once."""
+        table = cls()
+        table._grow(int((pieces.ends - pieces.starts).sum()), len(pieces))
+        table.add(pieces)
+        return table
+
+    @classmethod
     def restored(cls, whole: Bytes, lengths: Integers, slots: UInt64 | None) -> StringTable:
         """The table of texts that lie end to end, with the slots that :meth:`slots` gave, or new ones.
 
@@ -188,16 +196,20 @@ class StringTable:
         look_up(buffer, starts, ends, self._slots, self._pool, self._first, numbers)
         return numbers
 
+    def pieces(self) -> Pieces:
+        """All texts by number, as they lie end to end."""
+        return Pieces(self._pool, self._first[: self._n], self._first[1 : self._n + 1])
+
     def strings(self) -> list[str]:
         """All texts, by number."""
         bounds = Ragged(self._first[: self._n + 1])
         return decoded_pieces(self._pool[: bounds.n_positions].tobytes(), bounds)
 
-    def _grow(self, size: int) -> None:
-        """Make room for as many texts again, and for one of this size."""
+    def _grow(self, size: int, more: int = 1) -> None:
+        """Make room for as many texts again, and for ``more`` of this size together."""
         from chainfield.kernels.text.strings import rebuild
 
-        room = max(1024, 2 * self._n)  # texts; a place for each, and half as many again
+        room = max(1024, 2 * self._n, self._n + more)  # texts; a place for each, and half as many again
         pool = np.zeros(max(4096, 2 * (int(self._first[self._n]) + size + PADDING)), np.uint8)
         used = int(self._first[self._n])
         pool[:used] = self._pool[:used]

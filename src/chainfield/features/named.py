@@ -48,11 +48,20 @@ class NamedFeatures(FeatureMap):
     )  # fmt: skip
 
     def __init__(self, names: Sequence[str] = ()) -> None:
-        self._table = StringTable(names)
+        self._use(StringTable(names))
+
+    @classmethod
+    def of(cls, table: StringTable) -> NamedFeatures:
+        """The texts of a table, which is not to be changed by others from here on."""
+        features = cls()
+        features._use(table)
+        return features
+
+    def _use(self, table: StringTable) -> None:
+        self._table, self.n_features = table, len(table)
         # The feature of each text of the table, -1: left out; the last one is that of unknown texts.
-        self._number = np.arange(len(names) + 1, dtype=np.int32)
+        self._number = np.arange(len(table) + 1, dtype=np.int32)
         self._number[-1] = -1
-        self.n_features = len(names)
 
     def count(self, batch: Batch) -> tuple[Int, Int]:
         """A feature that a position has twice counts once there."""
@@ -142,9 +151,4 @@ class NamedFeatures(FeatureMap):
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> NamedFeatures:
         """From the names; the table is used as it is."""
-        features = cls()
-        features._table = StringTable.restored(arrays["bytes"], arrays["lengths"], arrays.get("slots"))
-        features.n_features = len(arrays["lengths"])
-        features._number = np.arange(features.n_features + 1, dtype=np.int32)
-        features._number[-1] = -1
-        return features
+        return cls.of(StringTable.restored(arrays["bytes"], arrays["lengths"], arrays.get("slots")))

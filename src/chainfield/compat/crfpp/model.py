@@ -114,7 +114,8 @@ def _binary(data: Bytes) -> CrfppModel:
     templates = [line for line in _strings(data, at + 4, size, "templates") if line]
     at += 4 + size
     features = read_trie(data, at, trie)
-    weights = data.array(at + trie, n_weights, "<f4", "the weights").astype(np.float64)
+    with np.errstate(invalid="ignore"):  # NaN is refused with all that follows
+        weights = data.array(at + trie, n_weights, "<f4", "the weights").astype(np.float64)
     data.demand(at + trie + 4 * n_weights == len(data), "it does not end behind its weights")
     return CrfppModel(cost, n_columns, labels, templates, features, weights)
 

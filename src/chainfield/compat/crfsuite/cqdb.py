@@ -13,11 +13,16 @@ Bob Jenkins (2006); its rest by 256 is the table, and what remains of it the fir
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 import numpy as np
 
 from chainfield.arrays import Array, Int, offsets_of
+from chainfield.arrays import Bytes as Octets
 from chainfield.compat.bytes_reader import Bytes
+from chainfield.data.string_table import Pieces, StringTable, padded_buffer
+
+from .names import Names
 
 HEADER = struct.Struct("<4s5I")
 BYTE_ORDER = 0x62445371
@@ -25,73 +30,98 @@ N_TABLES = 256
 RECORDS = HEADER.size + 8 * N_TABLES  # where the first record begins
 
 
-def read_strings(data: Bytes, at: int, n: int, what: str) -> list[bytes]:
+def read_strings(data: Bytes, at: int, n: int, what: str) -> Names:
     """The strings of a table by number; there must be ``n``, all different."""
     magic, size, _, order, length, backward = HEADER.unpack(data.piece(at, HEADER.size, f"the table of {what}"))
     data.demand(magic == b"CQDB", f"its table of {what} does not begin with CQDB")
     data.demand(order == BYTE_ORDER, f"its table of {what} has another byte order")
     data.demand(length == n, f"its table of {what} has {length:,} entries, not {n:,}")
     data.demand(RECORDS <= size <= len(data) - at, f"its table of {what} does not end where it should")
-    table = Bytes(data.content[at : at + size], data.name)
     if n == 0:
-        return []
+        return Names.of([])
+    table = Bytes(data.content[at : at + size], data.name)
     places = table.array(backward, n, "<u4", f"the list of {what}").astype(np.int64)
     table.demand(places.min() >= RECORDS, f"its {what} lie outside of their table")
     numbers = table.words_at(places, f"a record of {what}")
     lengths = table.words_at(places + 4, f"a record of {what}")
     table.demand((numbers == np.arange(n)).all(), f"the numbers of its {what} contradict each other")
-    table.demand(lengths.min() >= 1 and (places + 8 + lengths).max() <= size, f"its {what} lie outside of their table")
+    starts, ends = places + 8, places + 8 + lengths - 1  # without the NUL
+    table.demand(lengths.min() >= 1 and int(ends.max()) < size, f"its {what} lie outside of their table")
     # Records that overlap would let a short file hold any number of long strings.
     table.demand(int((lengths + 8).sum()) <= size, f"its {what} overlap")
-    found = [table.content[a : a + k] for a, k in zip((places + 8).tolist(), lengths.tolist(), strict=True)]
-    clean = all(text.find(b"\0") == len(text) - 1 for text in found)
-    table.demand(clean, f"one of its {what} does not end with a NUL, or contains one")
-    table.demand(len(set(found)) == n, f"two of its {what} are the same")
-    return [text[:-1] for text in found]
+    buffer = padded_buffer(table.content)
+    clean = f"one of its {what} does not end with a NUL, or contains one"
+    table.demand(not buffer[ends].any(), clean)
+    found = Names(StringTable.of(Pieces(buffer, starts, ends)))
+    table.demand(not found.has_nul(), clean)
+    table.demand(len(found) == n, f"two of its {what} are the same")
+    return found
 
 
-def write_strings(strings: list[bytes]) -> bytes:
+def write_strings(strings: Sequence[bytes]) -> bytes:
     """The table of some strings, all different and without NUL."""
-    keys = [text + b"\0" for text in strings]
-    lengths = np.array([len(key) for key in keys], np.int64)
+    whole, sizes = Names.of(strings).laid_out()
+    lengths = sizes + 1  # with the NUL
     place = RECORDS + offsets_of(lengths + 8)  # (n + 1,) of each record, and the end
-    records = b"".join(struct.pack("<2I", i, len(key)) + key for i, key in enumerate(keys))
-    hashes = lookup3(keys)
-    tables, slots, at = [], [], int(place[-1])
-    by_table = np.argsort(hashes % N_TABLES, kind="stable")
+    records = np.zeros(int(place[-1]) - RECORDS, np.uint8)
+    heads = np.stack([np.arange(len(lengths)), lengths], 1).astype("<u4")
+    at = place[:-1] - RECORDS
+    records[at[:, None] + np.arange(8)] = heads.view(np.uint8)
+    before = np.repeat(at + 8 - offsets_of(sizes)[:-1], sizes)
+    records[before + np.arange(len(whole))] = whole
+    hashes = lookup3(whole, sizes, 1)
     counts = np.bincount(hashes % N_TABLES, minlength=N_TABLES)
-    for members in np.split(by_table, np.cumsum(counts)[:-1]):
-        tables.append((at if len(members) else 0, 2 * len(members)))
-        table = _hash_table(hashes[members].tolist(), place[members].tolist())
-        slots.append(table)
-        at += len(table)
-    backward = at
-    size = backward + 4 * len(keys)
-    header = HEADER.pack(b"CQDB", size, 0, BYTE_ORDER, len(keys), backward)
-    refs = np.array(tables, "<u4").tobytes()
-    return b"".join([header, refs, records, *slots, place[:-1].astype("<u4").tobytes()])
+    first = offsets_of(2 * counts)  # (257,) slots before those of each table
+    slots = _slots(hashes, first, place[:-1])
+    refs = np.stack([np.where(counts > 0, place[-1] + 8 * first[:-1], 0), 2 * counts], 1)
+    backward = int(place[-1]) + slots.nbytes
+    size = backward + 4 * len(lengths)
+    header = HEADER.pack(b"CQDB", size, 0, BYTE_ORDER, len(lengths), backward)
+    numbers = place[:-1].astype("<u4")
+    return b"".join([header, refs.astype("<u4").tobytes(), records.tobytes(), slots.tobytes(), numbers.tobytes()])
 
 
-def _hash_table(hashes: list[int], places: list[int]) -> bytes:
-    n = 2 * len(hashes)
-    table = [0] * (2 * n)
-    for value, place in zip(hashes, places, strict=True):
-        slot = (value >> 8) % n
-        while table[2 * slot + 1]:
-            slot = (slot + 1) % n
-        table[2 * slot], table[2 * slot + 1] = value, place
-    return np.array(table, "<u4").tobytes()
+def _slots(hashes: Int, first: Int, places: Int) -> Array:
+    """(slots, 2) hashes and places of all tables: each string takes the first free slot from its own on.
+
+    Strings come in order, so a slot belongs to the first of all strings that ask for it. Here all ask at once: whoever
+    is not the first asks for the next slot, and so does whoever had a slot until an earlier string asked.
+    """
+    n = len(hashes)
+    table = hashes % N_TABLES
+    width = first[table + 1] - first[table]
+    slot = first[table] + (hashes >> 8) % np.maximum(width, 1)
+    owner = np.full(int(first[-1]), n, np.int64)
+    asking = np.arange(n)
+    while len(asking):
+        wanted = slot[asking]
+        before = owner[wanted]
+        np.minimum.at(owner, wanted, asking)
+        displaced = np.unique(before[(before < n) & (owner[wanted] < before)])
+        asking = np.concatenate([asking[owner[wanted] != asking], displaced])
+        begin = first[table[asking]]
+        slot[asking] = begin + (slot[asking] - begin + 1) % width[asking]
+    found = np.zeros((len(owner), 2), "<u4")
+    taken = owner < n
+    found[taken, 0], found[taken, 1] = hashes[owner[taken]], places[owner[taken]]
+    return found
 
 
-def lookup3(keys: list[bytes]) -> Int:
-    """(n,) hashlittle(key, seed 0) of many keys, none of them empty: those of one length in blocks side by side."""
-    lengths = np.array([len(key) for key in keys], np.int64)
+def lookup3(whole: Octets, sizes: Int, n_nul: int = 0) -> Int:
+    """(n,) hashlittle(string, seed 0) of strings that lie end to end; ``n_nul``: how many NUL count as part of each.
+
+    None is empty with these. Strings of as many blocks are hashed together.
+    """
+    lengths = sizes + n_nul
+    begin = offsets_of(sizes)[:-1]
     blocks = -(-lengths // 12)
-    found = np.zeros(len(keys), np.int64)
+    found = np.zeros(len(sizes), np.int64)
     for n_blocks in np.unique(blocks).tolist():
         chosen = np.flatnonzero(blocks == n_blocks)
-        padded = b"".join(keys[i].ljust(12 * n_blocks, b"\0") for i in chosen.tolist())
-        words = np.frombuffer(padded, "<u4").reshape(len(chosen), n_blocks, 3)
+        padded = np.zeros((len(chosen), 12 * n_blocks), np.uint8)
+        within = np.arange(12 * n_blocks) < sizes[chosen, None]
+        padded[within] = whole[(begin[chosen, None] + np.arange(12 * n_blocks))[within]]
+        words = padded.view("<u4").reshape(len(chosen), n_blocks, 3)
         start = (0xDEADBEEF + lengths[chosen]).astype(np.uint32)
         a, b, c = start.copy(), start.copy(), start.copy()
         for block in range(n_blocks):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ class CrfsuiteModel:
     """Names by number, and the weights. Names are bytes: by habit, UTF-8."""
 
     labels: list[bytes]
-    attributes: list[bytes]
+    attributes: Sequence[bytes]
     state: tuple[Int, Int, Float]  # (n,) attribute, label, weight
     transition: tuple[Int, Int, Float]  # (n,) label before, label, weight
 
@@ -63,15 +64,15 @@ def parse_crfsuite(content: bytes, name: str = "the model") -> CrfsuiteModel:
         raise ModelFileError(f"{name} has version {header['version']} of CRFsuite's format; only {VERSION} is known.")
     n_labels, n_attributes = header["num_labels"], header["num_attrs"]
     data.demand(n_labels <= MOST_LABELS, f"{n_labels:,} labels are not to be believed")
-    labels = read_strings(data, header["off_labels"], n_labels, "labels")
+    labels = list(read_strings(data, header["off_labels"], n_labels, "labels"))
     attributes = read_strings(data, header["off_attrs"], n_attributes, "attributes")
     features = _features(data, header["off_features"], n_labels, n_attributes)
     parts = [features[features["kind"] == kind] for kind in (STATE, TRANSITION)]
     state, transition = ((p["source"].astype(np.int64), p["label"].astype(np.int64), p["weight"].copy()) for p in parts)
     for (source, label, _), what in ((state, "an attribute"), (transition, "a label")):
-        data.demand(
-            len(np.unique(source * (n_labels + 1) + label)) == len(label), f"{what} has two weights for one label"
-        )
+        codes = source * (n_labels + 1) + label
+        distinct = (codes[1:] > codes[:-1]).all() or len(np.unique(codes)) == len(codes)
+        data.demand(distinct, f"{what} has two weights for one label")
     return CrfsuiteModel(labels, attributes, state, transition)
 
 

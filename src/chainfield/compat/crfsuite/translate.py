@@ -8,6 +8,7 @@ import numpy as np
 
 from chainfield.arrays import Float, Int
 from chainfield.compat.assemble import PairWeights, linear_model
+from chainfield.data.string_table import StringTable
 from chainfield.errors import ConfigError
 from chainfield.features import NamedFeatures
 from chainfield.fitted import Tagger
@@ -15,6 +16,7 @@ from chainfield.fitted.names import edge_scores
 from chainfield.scorers import Boundary, SparseLinear, Transition
 
 from .model import CrfsuiteModel
+from .names import Names
 
 if TYPE_CHECKING:
     from chainfield.models import SequenceModel
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 
 def from_crfsuite(model: CrfsuiteModel) -> TaggingModel:
     """The same model: the same tags and probabilities. Labels stay in their order, so ties are broken alike."""
-    features = NamedFeatures([as_text(name) for name in model.attributes])
+    names = Names.of(model.attributes)
+    texts = NamedFeatures.of(names.table.copy()) if names.is_text() else None
+    features = texts or NamedFeatures([as_text(name) for name in names])
     labels = tuple(as_text(name) for name in model.labels)
     if not labels:
         raise ConfigError("The model has no labels at all; train it again.")
@@ -87,6 +91,14 @@ def refuse_others(fitted: Any) -> None:
             raise ConfigError(f"The model has {type(scorer).__name__} scores. {advice}.")
     if fitted.decoder != "viterbi":
         raise ConfigError(f'The model decodes by "{fitted.decoder}". {advice}, or set decoder="viterbi".')
+
+
+def named(table: StringTable) -> Names:
+    """The texts of a table as CRFsuite's attributes; the table is not to be changed from here on."""
+    names = Names(table)
+    if names.is_text() and not names.has_nul():
+        return names
+    return Names.of([as_bytes(text, "attribute") for text in table.strings()])
 
 
 def as_text(name: bytes) -> str:

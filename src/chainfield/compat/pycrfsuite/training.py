@@ -10,7 +10,8 @@ import numpy as np
 
 from chainfield.arrays import Float, Int, Int32
 from chainfield.compat.crfsuite import CrfsuiteModel
-from chainfield.compat.crfsuite.translate import as_bytes, weights_of
+from chainfield.compat.crfsuite.translate import as_bytes, named, weights_of
+from chainfield.data.string_table import StringTable
 from chainfield.features import NamedFeatures
 from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
@@ -40,6 +41,7 @@ class Task:
     trainer: Trainer[Any]
     features: NamedFeatures
     labels: tuple[str, ...]
+    names: StringTable  # of the attributes
     number: Int32 | None  # attribute → feature
 
     def tagger(self, theta: Float) -> Tagger:
@@ -60,9 +62,7 @@ class Task:
         if self.number is not None:
             attribute[self.number] = np.arange(len(self.number))
         used, number = np.unique(attribute[feature], return_inverse=True)
-        names = self.features.feature_names()
-        feature_of = np.arange(len(names)) if self.number is None else self.number
-        attributes = [as_bytes(names[feature_of[a]], "attribute") for a in used.tolist()]
+        attributes = named(self.names).take(used)
         labels = [as_bytes(name, "label") for name in self.labels]
         return CrfsuiteModel(labels, attributes, (number.astype(np.int64), label, weight), transition)
 
@@ -70,7 +70,7 @@ class Task:
 def compose(data: Dataset, chosen: list[bool], algorithm: str, parameters: Parameters) -> Task:
     """The problem that an algorithm of CRFsuite solves."""
     batch, targets = data.part(chosen)
-    labels, features = tuple(data.labels), NamedFeatures(data.attributes.strings())
+    labels, features = tuple(data.labels), NamedFeatures.of(data.attributes.copy())
     space = one_per_label(len(labels))
     material = Material.of(features, batch, clamp_labels(space, targets), labels)
     least = parameters["feature.minfreq"]
@@ -92,7 +92,7 @@ def compose(data: Dataset, chosen: list[bool], algorithm: str, parameters: Param
         l2=float(parameters.get("c2", 0.0)),
         n_jobs=count_jobs(None),
     )
-    return Task(problem, make_trainer(algorithm, parameters), features, labels, material.numbers)
+    return Task(problem, make_trainer(algorithm, parameters), features, labels, data.attributes, material.numbers)
 
 
 def make_trainer(algorithm: str, parameters: Parameters) -> Trainer[Any]:
