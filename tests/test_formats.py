@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -325,6 +326,18 @@ def test_brat(tmp_path: Path) -> None:
     (tmp_path / "a.ann").write_text("T1 LOC 0 3", encoding="utf-8")
     with pytest.raises(DataError, match="is not 'T1<TAB>label start end<TAB>text'"):
         list(read_documents(tmp_path))
+
+
+def test_small_files_of_brat_take_little_memory(tmp_path: Path) -> None:
+    """Whatever the limit is: it was set aside for every file."""
+    (tmp_path / "a.txt").write_text("New York", encoding="utf-8")
+    (tmp_path / "a.ann").write_text("T1\tLOC 0 8\tNew York\n", encoding="utf-8")
+    tracemalloc.start()
+    try:
+        assert len(list(read_documents(tmp_path))) == 1
+        assert tracemalloc.get_traced_memory()[1] < 50e6
+    finally:
+        tracemalloc.stop()
 
 
 def test_prodigy_counts_what_was_rejected(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from chainfield.text.document import Document, make_document
 
 from .format import Format, Options, Report, writing
 
+PART = 1 << 20  # bytes that are read at a time
 _LINE = re.compile(r"(T\S*)\t(\S+) (\d{1,18}) (\d{1,18})((?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
 
 
@@ -97,8 +98,12 @@ def _content(file: Path, options: Options) -> str:
 
     most = ANNOTATION_BYTES.value()
     with file.open("rb") as opened:
-        raw = opened.read(most + 1)
-    if len(raw) > most:
+        parts, size = [], 0
+        while size <= most and (part := opened.read(PART)):  # asking for the whole limit would set as much aside
+            parts.append(part)
+            size += len(part)
+    raw = b"".join(parts)
+    if size > most:
         raise DataError(f"{file} is too large to be read as a whole; {ANNOTATION_BYTES.remedy}")
     try:
         return raw.decode(options.encoding)
