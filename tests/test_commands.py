@@ -902,7 +902,7 @@ def test_latent_models_have_options_of_their_own(tiny: Path) -> None:
     assert sum(getattr(state, "label", "") == "N" for state in model.states_) == 3
     result = run("train", "tiny.txt", "m.cf", "--model", "latent", "--states", "many")
     assert result.code != 0
-    assert "--states many: give a number" in result.stderr
+    assert "n_states is 'many'; a whole number of at least 1, or a dict" in result.stderr
     result = run("train", "tiny.txt", "m.cf", "--states", "2")
     assert "--states has no effect with --model linear" in result.stderr
     result = run("train", "tiny.txt", "m.cf", "--model", "latent", "--restart-every", "0", "--objective", "perceptron")

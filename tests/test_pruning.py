@@ -196,7 +196,9 @@ def test_the_threshold_may_rise_but_not_fall(data: tuple[Data, Data]) -> None:
 
 @pytest.mark.parametrize("value", [0.7, -0.1, "often", True])
 def test_impossible_thresholds(value: object) -> None:
-    with pytest.raises(ConfigError, match=r'^prune is .*a probability from 0 to 0\.5 is expected, or "auto", or None'):
+    with pytest.raises(
+        ConfigError, match=r'^prune is .*a number of at least 0 and at most 0\.5, or "auto", is expected, or None'
+    ):
         LinearCRF(prune=value).fit([[("a",)]], [["x"]])
 
 
@@ -348,7 +350,7 @@ def test_command_line(data: tuple[Data, Data], tmp_path: Path) -> None:
     assert "pruned to " in done.stderr
     shown = run("show", tmp_path / "m.cf")
     assert "Labels below a probability of 0.01 are left out: " in shown.stdout
-    assert "give a probability" in run("train", file, tmp_path / "m.cf", "--prune", "often").stderr
+    assert "and at most 0.5" in run("train", file, tmp_path / "m.cf", "--prune", "often").stderr
 
 
 def test_more_labels_than_memory() -> None:

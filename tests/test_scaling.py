@@ -108,7 +108,7 @@ def test_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, "hot", float("nan"), None])
 def test_impossible_temperatures(value: object) -> None:
-    with pytest.raises(ConfigError, match=r'^temperature is .*a number larger than 0 is expected, or "auto"'):
+    with pytest.raises(ConfigError, match=r'^temperature is .*a number above 0, or "auto", is expected'):
         LinearCRF(temperature=value).fit(*TRAIN)
 
 

@@ -7,7 +7,9 @@ import importlib.util
 import inspect
 import pickle
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -15,11 +17,12 @@ import pytest
 from sklearn.base import clone
 
 import chainfield
-from chainfield.commands.model_options import options_of
+from chainfield.commands.model_options import NONE, Value, given_settings, options_of
 from chainfield.commands.train import train
 from chainfield.errors import ConfigError, SettingError
 from chainfield.models import MODELS
-from chainfield.settings import Configurable, flag, number, whole
+from chainfield.models.kinds import Forbidden, LabelWeights, Template
+from chainfield.settings import Configurable, Flag, flag, number, whole
 from test_commands import run
 
 SOURCE = Path(chainfield.__file__).parent
@@ -137,6 +140,59 @@ class TestEveryModel:
         flags = [flag for option in options for flag in (*option.opts, *option.secondary_opts)]
         assert len(flags) == len(set(flags))
         assert {option.setting.name for option in options} == {s.name for s in kind.settings.values() if s.option != ""}
+
+    def test_both_doors_refuse_in_the_same_words(self, kind: type[Configurable]) -> None:
+        for setting in kind.settings.values():
+            if setting.option == "" or isinstance(setting.kind, OWN_NOTATION):
+                continue
+            for text in ("no such value", "-1000000000", "nan", "", "1e400", "none", "1.5"):
+                try:
+                    value = setting.kind.parse(text)
+                except (ValueError, StopIteration):
+                    value = text
+                if text == "none" and setting.optional and setting.default is not None:
+                    value = None
+                assert refusal(Value(setting).convert, text, None, None) == refusal(setting.check, value)
+                if value is not None and not setting.kind.fits(value):
+                    with pytest.raises(ConfigError, match=f"^{setting.name} is "):
+                        kind(**{setting.name: value}).check_settings()
+
+
+#: Kinds that the command line writes in its own way: a file, JSON, FROM,TO; or with two options.
+OWN_NOTATION = (Template, LabelWeights, Forbidden, Flag)
+
+
+def refusal(check: Callable[..., Any], *values: Any) -> str:
+    """What a check says against values; empty: nothing."""
+    try:
+        check(*values)
+    except ConfigError as error:
+        return str(error)
+    return ""
+
+
+def test_none_can_be_chosen_on_the_command_line() -> None:
+    for name, none in (("linear", "prune"), ("hcrf", "flatten"), ("neural", "patience")):
+        settings = MODELS[name].settings
+        found = Value(settings[none]).convert("none", None, None)
+        assert given_settings(MODELS[name], {none: found}) == {none: None}
+        (option,) = [option for option in options_of(MODELS[name]) if option.name == none]
+        assert str(option.metavar).endswith(f"|{NONE}")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--trainer", "lbfgs", "--learning-rate", "0.1"], "learning_rate has no effect with trainer='lbfgs'"),
+        (["--model", "latent", "--triple-features"], "triple_features has no effect with order=1; it needs order=2"),
+        (["--prune", "0.7"], "prune is 0.7; a number of at least 0 and at most 0.5"),
+        (["--max-iter", "many"], "max_iter is 'many'; a whole number of at least 1"),
+    ],
+)
+def test_the_command_line_refuses_before_it_reads_data(options: list[str], says: str, tmp_path: Path) -> None:
+    result = run("train", "no-such-file", tmp_path / "m.cf", *options)
+    assert result.code == 1
+    assert result.stderr.startswith(f"chainfield: {says}")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,8 @@ from chainfield.errors import ConfigError, SettingError
 from chainfield.settings import Choice, Configurable, Flag, Setting
 from chainfield.settings.configurable import unknown_setting
 
+NONE = "none"  # how the command line writes None, where that is not the default
+
 
 class Value(click.ParamType):  # type: ignore[type-arg]
     """A value of a setting's kind."""
@@ -24,12 +26,14 @@ class Value(click.ParamType):  # type: ignore[type-arg]
         if not isinstance(value, str):
             return value
         setting = self.setting
+        if value == NONE and _nullable(setting):
+            return value
         try:
             found = setting.kind.parse(value)
-        except (ValueError, StopIteration) as error:
-            if isinstance(error, ConfigError):
-                raise
-            self.fail(f"{value!r}: {setting.kind.expected}.", param, ctx)
+        except ConfigError:
+            raise
+        except (ValueError, StopIteration):
+            found = value  # of another type than the kind's: the check says so, in the words that Python's users see
         setting.check(found)
         return found
 
@@ -46,11 +50,16 @@ class SettingOption(click.Option):
             declared = [name, f"{setting.flag}/--no-{setting.flag.removeprefix('--')}"]
             more = {"help": _help(setting), "default": None}
         elif isinstance(kind, Choice):
-            more |= {"type": Value(setting), "metavar": "|".join(map(str, kind.values))}
+            more |= {
+                "type": Value(setting),
+                "metavar": "|".join(map(str, (*kind.values, *[NONE] * _nullable(setting)))),
+            }
         elif kind.several:
             more |= {"multiple": True}
         else:
             more |= {"type": Value(setting)}
+        if _nullable(setting):
+            more["metavar"] += f"|{NONE}"
         super().__init__(declared, **more)
 
 
@@ -61,13 +70,21 @@ def options_of(kind: type[Configurable]) -> list[SettingOption]:
 
 def given_settings(kind: type[Configurable], values: dict[str, Any]) -> dict[str, Any]:
     """The settings that stand on the command line; what is not given is left to the model."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, setting in kind.settings.items():
         value = values.get(name)
         if value is None or value == ():
             continue
-        found[name] = setting.kind.parse(value) if setting.kind.several else value
+        if value == NONE and _nullable(setting):
+            found[name] = None
+        else:
+            found[name] = setting.kind.parse(value) if setting.kind.several else value
     return found
+
+
+def _nullable(setting: Setting) -> bool:
+    """Whether None can be chosen: where it is the default, leaving the option out does."""
+    return setting.optional and setting.default is not None
 
 
 def refuse_option(
@@ -80,7 +97,8 @@ def refuse_option(
 
 
 def _help(setting: Setting) -> str:
-    text = setting.help.replace("None or -1: ", "-1: ").replace("None: ", "If not given: ")
+    text = setting.help.replace("None or -1: ", "-1: ")
+    text = text.replace("None: ", f"{NONE}: " if _nullable(setting) else "If not given: ")
     if isinstance(setting.kind, Flag):
         default = setting.flag if setting.default else f"--no-{setting.flag.removeprefix('--')}"
     elif setting.default is None:

@@ -141,6 +141,7 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
     checkpoint = output.with_name(output.name + ".checkpoint")
     _check_options(kind, model, dev, add, options, checkpoint)
     estimator = kind(**{"n_jobs": -1, **settings})
+    estimator.check_settings()
     from chainfield.formats.endings import annotated
 
     name = None if issubclass(kind, ClassifyingModel) else annotated(data, options["format_"])

@@ -13,7 +13,7 @@ from chainfield.scorers.pruner import KINDS
 from chainfield.settings import Configurable, choice, flag, given, number, whole
 from chainfield.trainers import TRAINERS
 
-from .kinds import Forbidden, Jobs, LabelWeights, Seed, Temperature, Template, Threshold
+from .kinds import Forbidden, Jobs, LabelWeights, Seed, Template
 
 OBJECTIVE, TRAINING, FEATURES, RULES, PREDICTION, RUNNING = (
     "Objective",
@@ -61,12 +61,13 @@ class ObjectiveSettings(Grouped, group=OBJECTIVE):
         "Penalty l2 · ‖w‖² (CRFsuite's c2; there is no ½). None: 0.5; 0 for perceptron and large margin, which "
         "averaging regularises.",
     )
-    temperature: Any = given(
+    temperature: Any = number(
         "auto",
         "What scores are divided by before they become probabilities. auto: 1 for likelihoods; for perceptron and "
         "large margin, which have no scale of their own, the one under which development data are most probable, or a "
         "part of the training data on which smaller models are judged.",
-        Temperature(),
+        above=True,
+        words=("auto",),
     )
     class_weight: Any = given(
         None,
@@ -189,13 +190,14 @@ class OrderSettings(Grouped):
 class PruningSettings(Grouped):
     """What inference leaves out."""
 
-    prune: Any = given(
+    prune: Any = number(
         "auto",
         "With many labels, inference goes over the labels that a fast model of single positions finds plausible: those "
         "with at least this probability. auto: from 142 labels on (28 in second order) 0.001, or 0.0003 below 50,000 "
         "positions of training data; else none are left out; "
         "None: all labels, exactly. May be raised after fit, not lowered.",
-        Threshold(),
+        most=0.5,
+        words=("auto",),
         optional=True,
     )
 

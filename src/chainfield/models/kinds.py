@@ -13,7 +13,7 @@ import numpy as np
 
 from chainfield.checking import shown
 from chainfield.errors import ConfigError
-from chainfield.settings import Kind, Number, Whole, is_whole
+from chainfield.settings import Kind, Whole, is_whole
 
 from .inputs import as_template
 
@@ -110,50 +110,6 @@ class LabelWeights(Kind):
 
 @final
 @dataclass(frozen=True)
-class Threshold(Kind):
-    """A probability below which labels are left out."""
-
-    metavar: ClassVar[str] = "X"
-    noun: ClassVar[str] = 'float or "auto"'
-    expected: ClassVar[str] = 'a probability from 0 to 0.5 is expected, or "auto"'
-
-    def fits(self, value: Any) -> bool:
-        """Up to a half: more would leave one label."""
-        return (isinstance(value, str) and value == "auto") or Number(most=0.5).fits(value)
-
-    def parse(self, text: Any) -> Any:
-        """A number, "auto", or "none"."""
-        if text in ("auto", "none"):
-            return None if text == "none" else text
-        try:
-            return float(text)
-        except ValueError:
-            raise ConfigError(f'--prune {text}: give a probability, "auto", or "none".') from None
-
-
-@final
-@dataclass(frozen=True)
-class Temperature(Kind):
-    """What scores are divided by."""
-
-    metavar: ClassVar[str] = "X"
-    noun: ClassVar[str] = 'float or "auto"'
-    expected: ClassVar[str] = 'a number larger than 0 is expected, or "auto"'
-
-    def fits(self, value: Any) -> bool:
-        """Positive."""
-        return (isinstance(value, str) and value == "auto") or Number(above=True).fits(value)
-
-    def parse(self, text: Any) -> Any:
-        """A number, or "auto"."""
-        try:
-            return text if text == "auto" else float(text)
-        except ValueError:
-            raise ConfigError(f'--temperature {text}: give a number larger than 0, or "auto".') from None
-
-
-@final
-@dataclass(frozen=True)
 class StateCounts(Kind):
     """Numbers of hidden states: one for all labels, or one for each of some."""
 
@@ -186,13 +142,7 @@ class StateCounts(Kind):
 
     def parse(self, text: Any) -> Any:
         """A number, or a JSON object."""
-        try:
-            found = json.loads(text)
-        except ValueError:
-            found = None
-        if not isinstance(found, int | dict):
-            raise ConfigError(f"--states {text}: give a number, or a JSON object of labels and numbers.")
-        return found
+        return json.loads(text)
 
     def stored(self, value: Any) -> Any:
         """A plain number or dict."""
@@ -243,6 +193,8 @@ def seed_of(state: Any) -> int:
     """A seed from anything that :class:`Seed` takes; None stands for 0."""
     if state is None:
         return 0
+    if type(state) is int and state >= 0:
+        return state
     if isinstance(state, np.random.RandomState):
         return int(state.randint(2**31 - 1))
     if isinstance(state, np.random.Generator):

@@ -23,10 +23,11 @@ def number(
     above: bool = False,
     most: float = math.inf,
     below: bool = False,
+    words: tuple[str, ...] = (),
     **more: Any,
 ) -> Any:
-    """A number."""
-    return given(default, help, Number(least, above, most, below), **more)
+    """A number; ``words`` stand for choices of the model's own."""
+    return given(default, help, Number(least, above, most, below, words), **more)
 
 
 def choice(default: Any, values: tuple[Any, ...], help: str, *, any_case: bool = False, **more: Any) -> Any:

@@ -58,13 +58,12 @@ class Whole(Kind):
     @property
     def noun(self) -> str:
         """int, or a word."""
-        return " or ".join(["int", *(f'"{word}"' for word in self.words)])
+        return _with_words("int", self.words)
 
     @property
     def expected(self) -> str:
         """A whole number."""
-        others = "".join(f', or "{word}",' for word in self.words)
-        return f"a whole number of at least {self.least}{others} is expected"
+        return f"a whole number of at least {self.least}{_or_words(self.words)} is expected"
 
     def fits(self, value: Any) -> bool:
         """No booleans, no floats."""
@@ -80,28 +79,31 @@ class Whole(Kind):
 @final
 @dataclass(frozen=True)
 class Number(Kind):
-    """Finite numbers from ``least`` on, or ``above`` it; up to ``most``, or ``below`` it."""
+    """Finite numbers from ``least`` on, or ``above`` it; up to ``most``, or ``below`` it; ``words`` besides."""
 
     least: float = 0.0
     above: bool = False
     most: float = math.inf
     below: bool = False
+    words: tuple[str, ...] = ()
     metavar: ClassVar[str] = "X"
 
     @property
     def noun(self) -> str:
-        """float."""
-        return "float"
+        """float, or a word."""
+        return _with_words("float", self.words)
 
     @property
     def expected(self) -> str:
         """A number in a range."""
         bound = "above" if self.above else "of at least"
         top = f" and {'below' if self.below else 'at most'} {self.most:g}" if math.isfinite(self.most) else ""
-        return f"a number {bound} {self.least:g}{top} is expected"
+        return f"a number {bound} {self.least:g}{top}{_or_words(self.words)} is expected"
 
     def fits(self, value: Any) -> bool:
         """Any real type but bool."""
+        if isinstance(value, str):
+            return value in self.words
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
             return False
         try:
@@ -111,9 +113,9 @@ class Number(Kind):
         at_the_edge = (self.above and x == self.least) or (self.below and x == self.most)
         return math.isfinite(x) and self.least <= x <= self.most and not at_the_edge
 
-    def parse(self, text: Any) -> float:
-        """A float."""
-        return float(text)
+    def parse(self, text: Any) -> Any:
+        """A number, or one of the words."""
+        return text if text in self.words else float(text)
 
 
 @final
@@ -187,6 +189,14 @@ class Name(Kind):
     def parse(self, text: Any) -> str:
         """As it is."""
         return str(text)
+
+
+def _with_words(noun: str, words: tuple[str, ...]) -> str:
+    return " or ".join([noun, *(f'"{word}"' for word in words)])
+
+
+def _or_words(words: tuple[str, ...]) -> str:
+    return "".join(f', or "{word}",' for word in words)
 
 
 def is_whole(value: Any) -> bool:
