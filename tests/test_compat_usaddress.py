@@ -97,7 +97,7 @@ def test_another_version_is_asked_for_its_features():
     tokens = road().tokens
     assert agree(tokens, usaddress)
     assert not agree(tokens, Other)
-    slow = Road(road().tagger, None, usaddress.tokenize, usaddress.tokens2features, road().tag, road().labels)
+    slow = Road(road().tagger, None, usaddress.tokenize, usaddress.tokens2features, road().tagging, road().labels)
     for address in ADDRESSES[:5]:
         own = usaddress.tokenize(address)
         assert slow.one(own).tolist() == road().one(own).tolist()

@@ -15,7 +15,7 @@ from .tasks import conll2000, feature_dicts, feature_strings
 from .trajectory import TOLERANCE
 
 REPEATS = 5
-PATIENCE = 55.0  # seconds, for python-crfsuite's training
+PATIENCE = 120.0  # seconds, for python-crfsuite's training
 PARAMETERS = {"c1": 0.0, "c2": 1.0, "feature.possible_transitions": 1}
 
 

@@ -19,7 +19,7 @@ from chainfield.features.batch import Batch
 from chainfield.fitted import Tagger
 from chainfield.parallel import count_jobs, ordered_map
 
-from .components import OwnTag, Parsed, Tagged, Tagging, own_tag
+from .components import Parsed, Tagged, Tagging, own_tag
 from .features import TokenFeatures, agree
 from .functions import own_functions
 from .original import original
@@ -35,7 +35,7 @@ class Road:
     tokens: TokenFeatures | None
     tokenize: Callable[[Any], list[str]]
     described: Callable[[list[str]], list[Any]]
-    tag: OwnTag
+    tagging: Tagging  # without a mapping of labels
     labels: list[str]
 
     def one(self, tokens: Sequence[str]) -> Int32:
@@ -70,22 +70,28 @@ def road() -> Road:
     if tokens is not None and not agree(tokens, usaddress):
         tokens = None
     labels = list(tagger.task.labels)
-    return Road(tagger, tokens, own["tokenize"], own["tokens2features"], own["tag"], labels)
+    return Road(tagger, tokens, own["tokenize"], own["tokens2features"], Tagging(own["tag"], None), labels)
 
 
 def parse(address_string: str) -> Parsed:
     """The tokens of an address with their labels."""
-    way = road()
+    tokens, labels = _tokens_and_labels(road(), address_string)
+    return list(zip(tokens, labels, strict=True))
+
+
+def _tokens_and_labels(way: Road, address_string: str) -> tuple[list[str], tuple[str, ...]]:
     tokens = way.tokenize(address_string)
-    if not tokens:
-        return []
     labels = way.labels
-    return [(token, labels[number]) for token, number in zip(tokens, way.one(tokens).tolist(), strict=True)]
+    return tokens, tuple([labels[number] for number in way.one(tokens).tolist()]) if tokens else ()
 
 
 def tag(address_string: str, tag_mapping: dict[str, str] | None = None) -> Tagged:
     """The parts of an address by label, and what kind of address it is; RepeatedLabelError as usaddress raises it."""
-    return own_tag(road().tag, address_string, parse(address_string), tag_mapping)
+    way = road()
+    tagging = way.tagging
+    if tag_mapping is None:
+        return tagging.of(address_string, *_tokens_and_labels(way, address_string))
+    return own_tag(tagging.tag, address_string, parse(address_string), tag_mapping)
 
 
 def parse_many(address_strings: Iterable[str], n_jobs: int | None = None) -> Iterator[Parsed]:
@@ -98,7 +104,8 @@ def tag_many(
     address_strings: Iterable[str], tag_mapping: dict[str, str] | None = None, n_jobs: int | None = None
 ) -> Iterator[Tagged | Exception]:
     """:func:`tag` of many addresses, as they come. Where ``tag`` would raise, the RepeatedLabelError is the answer."""
-    repeated, tagging = original().RepeatedLabelError, Tagging(road().tag, tag_mapping)
+    repeated = original().RepeatedLabelError
+    tagging = road().tagging if tag_mapping is None else Tagging(road().tagging.tag, tag_mapping)
     for address_string, tokens, labels in _labelled(address_strings, n_jobs):
         try:
             yield tagging.of(address_string, tokens, labels)
