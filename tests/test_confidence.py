@@ -22,7 +22,7 @@ def calibration_error(p: np.ndarray, right: np.ndarray, bins: int = 10) -> float
     return float(sum(abs((p - right)[which == b].sum()) for b in range(bins)) / len(p))
 
 
-@pytest.mark.parametrize("method", ["isotonic", "temperature"])
+@pytest.mark.parametrize("method", ["auto", "isotonic", "temperature"])
 def test_calibration_halves_the_error(method: str) -> None:
     rng = np.random.default_rng(0)
     true = rng.uniform(0.02, 0.98, 6000)
@@ -34,10 +34,22 @@ def test_calibration_halves_the_error(method: str) -> None:
     assert after < 0.5 * before
     assert after < 0.03
     assert np.all(np.diff(found.apply(np.linspace(0, 1, 101))) >= 0)
-    if method == "temperature":
+    if method != "isotonic":
         assert found.shared.knots[0, 0] == pytest.approx(2.5, rel=0.1)
     again = Calibration.restore(json.loads(json.dumps(found.describe())))
     np.testing.assert_array_equal(again.apply(p), found.apply(p))
+
+
+def test_good_probabilities_stay_as_they_are() -> None:
+    rng = np.random.default_rng(3)
+    p = rng.beta(6, 1, 6000)  # as those of taggers are: most of them near 1
+    right, labels = rng.random(6000) < p, rng.choice(["a", "b", "c"], 6000).tolist()
+    found = fit_calibration(p, right, labels)
+    np.testing.assert_allclose(found.apply(p, labels), p, rtol=1e-6)
+    bent = fit_calibration(p, rng.random(6000) < p**3, labels)  # no temperature does that
+    assert len(bent.shared.knots) == 2
+    one = fit_calibration(p, rng.random(6000) < np.where(np.array(labels) == "b", p**3, p), labels)
+    assert set(one.labels) == {"b"} or len(one.shared.knots) == 2
 
 
 def test_labels_with_enough_answers_have_maps_of_their_own() -> None:

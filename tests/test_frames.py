@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from chainfield import HMMClassifier, LinearCRF
+from chainfield import HMMClassifier, LinearCRF, TextTagger
 from chainfield.errors import ConfigError, DataError
 from chainfield.frames import read_frame
 
@@ -72,6 +72,52 @@ def test_numbers(library: str) -> None:
     assert list(model.predict(frames)) == list(model.predict(arrays))
     mixed = [made(library, {"word": w, "n": list(map(len, w))}) for w in WORDS]
     assert LinearCRF(max_iter=10).fit(mixed, TAGS).feature_names_[:2] == ["n", "word:I"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_column_of_numbers(library: str) -> None:
+    rng = np.random.default_rng(0)
+    values = [(rng.normal(size=6) + 3 * (i % 2)).tolist() for i in range(12)]
+    columns = [made(library, {"a": own})["a"] for own in values]
+    arrays = [np.array(own)[:, None] for own in values]
+    model = HMMClassifier(n_states=2, max_iter=3).fit(columns, [i % 2 for i in range(12)])
+    assert list(model.predict(columns)) == list(model.predict(arrays))
+    flat = made(library, {"s": [0, 0, 1], "a": [1.0, 2.0, 3.0], "b": [True, False, True]})
+    assert [own.tolist() for own in read_frame(flat, sequence="s", columns="a").X] == [[[1.0], [2.0]], [[3.0]]]
+    assert [own.tolist() for own in read_frame(flat, sequence="s", columns="b").X] == [[[1.0], [0.0]], [[1.0]]]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_texts_and_known_labels(library: str) -> None:
+    tagger = TextTagger(model=LinearCRF(max_iter=10))
+    texts = made(library, {"text": ["Bob is here", "Rome is old"] * 4})["text"]
+    tagger.fit(texts, [[(0, 3, "PER")], [(0, 4, "LOC")]] * 4)
+    assert [[s.label for s in own] for own in tagger.predict(texts)] == [["PER"], ["LOC"]] * 4
+    assert list(tagger.pipe(texts)) == tagger.predict(texts)
+    with pytest.raises(DataError, match="Text 1 is missing; a string is expected"):
+        tagger.predict(made(library, {"text": ["a", None]})["text"])
+    with pytest.raises(
+        DataError, match=r"The texts are a frame; give the column that holds them, such as frame\['text'\]"
+    ):
+        tagger.predict(made(library, {"text": ["a"]}))
+    model = LinearCRF(max_iter=10).fit(WORDS, TAGS)
+    known = made(library, {"y": [None, "B-LOC", None]})["y"]
+    assert model.predict([WORDS[0]], given=[known])[0][1] == "B-LOC"
+    with pytest.raises(DataError, match="y, sequence 0: the value in row 0 is missing"):
+        LinearCRF().fit([WORDS[0]], [known])
+
+
+def test_what_pandas_alone_has() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"s": [0, 0], "word": pandas.array(["a", pandas.NA], dtype="string")})
+    with pytest.raises(DataError, match="The frame: the value in row 1 is missing"):
+        read_frame(frame, sequence="s", columns="word")
+    model = LinearCRF(max_iter=10).fit(WORDS, TAGS)
+    with pytest.raises(DataError, match="SeriesGroupBy; a data frame in memory, or a column of one, is expected"):
+        model.predict(frame.groupby("s")["word"])
+    with pytest.raises(DataError, match="several columns of one name"):
+        read_frame(pandas.DataFrame([[0, "a", "b"]], columns=["s", "w", "w"]), sequence="s")
+    assert read_frame(pandas.DataFrame([[0, "a", "b"]]), sequence=0, columns=[2]).X == [["b"]]  # names may be numbers
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -35,7 +35,7 @@ ALLOWED: dict[str, str] = {
     "data": "errors arrays checking limits parallel kernels kernels.text",
     "frames": "errors lazy arrays",
     "confidence": "errors lazy arrays schema",
-    "text": "errors arrays lazy spans kernels kernels.text data pages",
+    "text": "errors arrays frames lazy spans kernels kernels.text data pages",
     "metrics": "errors arrays spans pages",
     "states": "errors arrays spans kernels pages",
     "potentials": "errors arrays checking states",
@@ -71,8 +71,8 @@ ALLOWED: dict[str, str] = {
     "models.neural": "errors arrays schema settings memory parallel kernels kernels.text data states potentials "
     "features inference scorers objectives tasks problem trainers fitted files torch models",
     "formats": "errors lazy limits spans data frames text",
-    "text.tagging": "errors arrays schema confidence settings parallel states potentials features inference fitted "
-    "models text",
+    "text.tagging": "errors arrays frames schema confidence settings parallel states potentials features inference "
+    "fitted models text",
     "spacy": "errors models text text.tagging",
     "transformers": "errors states torch",
     "dask": "errors arrays parallel kernels data frames features problem files corpora models",

@@ -1,16 +1,19 @@
 """Calibration on held-out data: of all answers with a probability of 0.9, nine in ten are to be right.
 
-Two maps from a probability p to a better one, both monotone, so that the order of answers stays:
+Three maps from a probability p to a better one, all monotone, so that the order of answers stays:
 
+identity      p itself
 temperature   σ(logit(p) / T), one number, for little data (Guo et al. 2017)
 isotonic      the best monotone step function, with straight lines between its steps (Zadrozny and Elkan 2002)
 
-A label with enough answers of its own has a map of its own.
+Probabilities that are good already would only become worse by a map with noise in it. So "auto" takes the simplest map
+whose log-loss on answers that it has not seen is not beaten by more than one standard error (Breiman et al. 1984). A
+label with enough answers of its own has a map of its own, if "auto" finds that this is better than the common one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -22,12 +25,13 @@ from chainfield.schema import Part, Value
 
 from .temperature import best_temperature
 
-METHODS = ("isotonic", "temperature")
+METHODS = ("auto", "isotonic", "temperature")
 LEAST = 20  # answers to learn from
+FOLDS = 10
 SCHEMA = Part(
     (
         Value("method", "text", "how probabilities are mapped", choices=METHODS),
-        Value("shared", "list", "isotonic: pairs of lists, probabilities and what they become; temperature: [T]"),
+        Value("shared", "list", "isotonic: two lists, probabilities and what they become; temperature: [[T]]"),
         Value("labels", "object", "the same for single labels"),
     )
 )
@@ -47,6 +51,10 @@ class Map:
             clipped = np.clip(p, _EDGE, 1 - _EDGE)
             return 1 / (1 + np.exp(-np.log(clipped / (1 - clipped)) / self.knots[0, 0]))
         return np.interp(p, self.knots[0], self.knots[1])
+
+
+_Fit = Callable[[Float, Float], Map]
+"""Probabilities and whether answers were right → a map."""
 
 
 @final
@@ -79,17 +87,18 @@ class Calibration:
         """The inverse; what is not possible is a ValueError."""
         SCHEMA.check(config, {}, {})
         method = config["method"]
-        own = {str(label): _map(knots, method) for label, knots in config["labels"].items()}
-        return cls(method, _map(config["shared"], method), own)
+        own = {str(label): _map(knots) for label, knots in config["labels"].items()}
+        return cls(method, _map(config["shared"]), own)
 
 
-def _map(knots: Any, method: str) -> Map:
+def _map(knots: Any) -> Map:
     found = np.asarray(knots, float)
-    if found.ndim != 2 or found.shape[0] != (1 if method == "temperature" else 2) or not found.shape[1]:
+    line = found.ndim == 2 and found.shape[0] == 2 and found.shape[1] > 0
+    if not line and found.shape != (1, 1):
         raise ValueError("the calibration has another shape")
-    if not np.isfinite(found).all() or (method == "temperature" and found[0, 0] <= 0):
+    if not np.isfinite(found).all() or (not line and found[0, 0] <= 0):
         raise ValueError("the calibration is not finite")
-    if method == "isotonic" and (np.any(np.diff(found, axis=1) < 0) or found.min() < 0 or found.max() > 1):
+    if line and (np.any(np.diff(found, axis=1) < 0) or found.min() < 0 or found.max() > 1):
         raise ValueError("the calibration does not rise from 0 to 1")
     return Map(found)
 
@@ -99,12 +108,12 @@ def fit_calibration(
     right: Any,
     labels: Sequence[str] | None = None,
     *,
-    method: str = "isotonic",
+    method: str = "auto",
     per_label: int = 200,
 ) -> Calibration:
     """Learn from answers on held-out data: their probabilities, and whether each was right.
 
-    Labels with at least ``per_label`` answers get maps of their own.
+    Labels with at least ``per_label`` answers get maps of their own; with "auto", where these are better.
     """
     if method not in METHODS:
         raise ConfigError(f"There is no calibration {method!r}; choose one of {', '.join(METHODS)}.")
@@ -115,15 +124,47 @@ def fit_calibration(
         raise DataError(f"Calibration needs {LEAST} answers or more on held-out data, but there are {len(p)}.")
     if not (np.isfinite(p).all() and p.min() >= 0 and p.max() <= 1 and np.isin(truth, (0.0, 1.0)).all()):
         raise DataError("Calibration needs probabilities from 0 to 1, and outcomes that are right or wrong.")
-    fit = _temperature if method == "temperature" else _isotonic
-    own = {}
+    candidates = _CANDIDATES[method]
+    shared = _simplest(p, truth, candidates)(p, truth)
+    own: dict[str, Map] = {}
     if labels is not None:
         names = np.asarray(labels, object)
         for label in sorted(set(labels)):
             at = names == label
             if at.sum() >= per_label:
-                own[label] = fit(p[at], truth[at])
-    return Calibration(method, fit(p, truth), own)
+                also = [lambda *_: shared] if method == "auto" else []
+                found = _simplest(p[at], truth[at], [*also, *candidates])(p[at], truth[at])
+                own |= {} if found is shared else {label: found}
+    return Calibration(method, shared, own)
+
+
+def _simplest(p: Float, truth: Float, candidates: Sequence[_Fit]) -> _Fit:
+    """The first of some ways to learn a map that none of the others beats by more than a standard error.
+
+    What counts is the log-loss of answers that a map has not learned from.
+    """
+    if len(candidates) == 1:
+        return candidates[0]
+    fold = np.random.default_rng(0).permutation(len(p)) % FOLDS
+    losses = np.empty((len(candidates), len(p)))
+    for k in range(FOLDS):
+        rest, own = fold != k, fold == k
+        for i, fit in enumerate(candidates):
+            losses[i, own] = _log_loss(fit(p[rest], truth[rest]).apply(p[own]), truth[own])
+    best = losses[np.argmin(losses.mean(axis=1))]
+    worse = losses - best
+    close = worse.mean(axis=1) <= worse.std(axis=1) / np.sqrt(len(p))
+    return candidates[int(np.argmax(close))]
+
+
+def _log_loss(p: Float, truth: Float) -> Float:
+    clipped = np.clip(p, _EDGE, 1 - _EDGE)
+    return -np.log(np.where(truth > 0, clipped, 1 - clipped))
+
+
+def _identity(p: Float, truth: Float) -> Map:
+    """No change."""
+    return Map(np.ones((1, 1)))
 
 
 def _temperature(p: Float, truth: Float) -> Map:
@@ -153,3 +194,10 @@ def _isotonic(p: Float, truth: Float) -> Map:
                 column[-2:] = [(column[-2] * weights[-2] + column[-1] * weights[-1]) / total]
             weights[-2:] = [total]
     return Map(np.array([centres, means]))
+
+
+_CANDIDATES: dict[str, list[_Fit]] = {  # the simplest first
+    "auto": [_identity, _temperature, _isotonic],
+    "isotonic": [_isotonic],
+    "temperature": [_temperature],
+}

@@ -35,46 +35,68 @@ def narwhals() -> Any:
 
 def open_frame(frame: Any) -> Any:
     """A frame, whichever library it is of."""
+    return _opened(frame, series=False)
+
+
+def _opened(value: Any, *, series: bool) -> Any:
     nw = narwhals()
+    if series and hasattr(value, "to_pylist") and not (hasattr(value, "chunks") or hasattr(value, "columns")):
+        import pyarrow
+
+        value = pyarrow.chunked_array([value])  # Arrow's way to hold a column of a table
     try:
-        return nw.from_native(frame, eager_only=True)
+        return nw.from_native(value, eager_only=True, allow_series=series)
     except TypeError:
-        raise DataError(
-            f"There is {type(frame).__module__}.{type(frame).__name__}; a data frame in memory is expected."
-        ) from None
+        wanted = "a data frame in memory, or a column of one," if series else "a data frame in memory"
+        kind = type(value)
+        raise DataError(f"There is {kind.__module__}.{kind.__name__}; {wanted} is expected.") from None
+    except nw.exceptions.DuplicateError:
+        raise DataError("The frame has several columns of one name; rename them, or leave some out.") from None
 
 
 def plain_sequence(value: Any, where: str = "X") -> Any:
     """A frame or column as sequences are given otherwise.
 
-    A column is a list of its values. A frame of strings is a list of tuples (columns of text), one of numbers an array,
-    and one of both a list of dicts (attributes).
+    A column of strings is a list, and a frame of strings a list of tuples (columns of text). Numbers are an array with
+    one row per position, and strings with numbers a list of dicts (attributes).
     """
     nw = narwhals()
-    found = nw.from_native(value, eager_only=True, allow_series=True)
-    if isinstance(found, nw.Series):
-        return column_values(found, where)
-    kinds = {name: found[name].dtype for name in found.columns}
-    if not kinds:
+    found = _opened(value, series=True)
+    alone = isinstance(found, nw.Series)
+    columns = {"": found} if alone else {name: found.get_column(name) for name in found.columns}
+    if not columns:
         raise DataError(f"{where}: the frame has no column.")
-    numeric = {name: kind.is_numeric() or kind == nw.Boolean for name, kind in kinds.items()}
-    if all(numeric.values()):
-        return np.column_stack([np.asarray(numbers(found[name]), np.float64) for name in found.columns])
-    columns = [column_values(found[name], f"{where}, column {name!r}") for name in found.columns]
-    if not any(numeric.values()):
-        return list(zip(*columns, strict=True))
-    return [dict(zip(found.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+    numeric = [column.dtype.is_numeric() or column.dtype == nw.Boolean for column in columns.values()]
+    if all(numeric):
+        return np.column_stack([np.asarray(_numbers(column), np.float64) for column in columns.values()])
+    if alone:
+        return column_values(found, where)
+    cells = [column_values(column, f"{where}, column {name!r}") for name, column in columns.items()]
+    if not any(numeric):
+        return list(zip(*cells, strict=True))
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
-def column_values(column: Any, where: str) -> list[Any]:
-    """The values of a column; a missing one is refused with its row."""
+def plain_values(value: Any, where: str, *, unknown: bool = False) -> list[Any]:
+    """A column as a list; ``unknown``: a missing value is None, and is not refused."""
+    found = _opened(value, series=True)
+    if not isinstance(found, narwhals().Series):
+        raise DataError(f"{where}: there is a frame; give one of its columns.")
+    return column_values(found, where, missing=unknown)
+
+
+def column_values(column: Any, where: str, *, missing: bool = False) -> list[Any]:
+    """The values of a column; a missing one is refused with its row, or None where that is allowed."""
     values = column.to_list()
-    for row, value in enumerate(values):
-        if value is None or (isinstance(value, float) and value != value):
-            raise DataError(f"{where}: the value in row {row} is missing; fill it in, or leave the row out.")
+    for row, (value, absent) in enumerate(zip(values, column.is_null().to_list(), strict=True)):
+        if absent or (isinstance(value, float) and value != value):
+            if not missing:
+                raise DataError(f"{where}: the value in row {row} is missing; fill it in, or leave the row out.")
+            values[row] = None
     return values
 
 
-def numbers(column: Any) -> Any:
+def _numbers(column: Any) -> Any:
     """The numbers of a column; missing ones are NaN, which models refuse with their place."""
-    return [float("nan") if value is None else value for value in column.to_list()]
+    absent = column.is_null().to_list()
+    return [float("nan") if gone else value for value, gone in zip(column.to_list(), absent, strict=True)]

@@ -54,7 +54,7 @@ def read_frame(
             raise DataError(f"The frame has no column {name!r}; it has {', '.join(map(repr, found.columns))}.")
     if not wanted:
         raise DataError("The frame has no column besides the sequence and the label.")
-    keys = column_values(found[sequence], f"The frame, column {sequence!r}")
+    keys = column_values(found.get_column(sequence), f"The frame, column {sequence!r}")
     runs = [(key, sum(1 for _ in group)) for key, group in groupby(keys)]
     seen = set[Any]()
     for key, _ in runs:
@@ -66,10 +66,9 @@ def read_frame(
             )
         seen.add(key)
     rows = Ragged.of([n for _, n in runs])
-    text = [found[name].dtype for name in wanted]
-    alone = len(wanted) == 1 and not text[0].is_numeric()
-    whole = plain_sequence((found[wanted[0]] if alone else found.select(wanted)).to_native(), "The frame")
+    read = found.get_column(wanted[0]) if len(wanted) == 1 else found.select(wanted)
+    whole = plain_sequence(read.to_native(), "The frame")
     y = None
     if label is not None:
-        y = rows.cut(column_values(found[label], f"The frame, column {label!r}"))
+        y = rows.cut(column_values(found.get_column(label), f"The frame, column {label!r}"))
     return FrameSequences(rows.cut(whole), y, frame, rows)

@@ -27,7 +27,7 @@ from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.features.template import TemplateSet, load_template, parse_template
 from chainfield.features.text import text_template
-from chainfield.frames.door import is_frame, is_framed, plain_sequence
+from chainfield.frames.door import is_frame, is_framed, plain_sequence, plain_values
 
 TemplateLike = TemplateSet | str | PathLike[str] | None
 
@@ -37,7 +37,7 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
     if lengths is None and (isinstance(data, CodedRows) or (type(data) is list and {*map(type, data)} == {list})):
         return data
     if lengths is not None:
-        data = plain_sequence(data, what) if is_framed(data) else data
+        data = _plain(data, what, what) if is_framed(data) else data
         counts = lengths_of(lengths, count_positions(data, what), what)
         check_unmasked(data, what)
         return cut_rows(checked_csr(data, what) if is_sparse(data) else data, counts)
@@ -57,7 +57,7 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
     sequences = data if isinstance(data, list | tuple) else list(data)
     if any(map(is_framed, sequences)):
         sequences = [
-            plain_sequence(one, f"{what}, sequence {s}") if is_framed(one) else one for s, one in enumerate(sequences)
+            _plain(one, what, f"{what}, sequence {s}") if is_framed(one) else one for s, one in enumerate(sequences)
         ]
     for s, sequence in enumerate(sequences):
         if type(sequence) is list:
@@ -71,9 +71,14 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
     return sequences
 
 
+def _plain(one: Any, what: str, where: str) -> Any:
+    """What a frame or a column holds: input, or labels, of which those that are given may be missing."""
+    return plain_sequence(one, where) if what == "X" else plain_values(one, where, unknown=what == "given")
+
+
 def _column_of_sequences(data: Any, what: str) -> list[Any]:
     """A column whose values are sequences; one of words, and a frame, does not say where sequences end."""
-    values = [] if is_frame(data) else plain_sequence(data, what)
+    values = [] if is_frame(data) else plain_values(data, what)
     if is_frame(data) or (values and (isinstance(values[0], str) or not hasattr(values[0], "__len__"))):
         raise DataError(
             f"{what} is one frame or column; give a list with one for each sequence, say how long the sequences are "

@@ -11,6 +11,7 @@ import numpy as np
 from chainfield.arrays import Bool, Ragged
 from chainfield.data.string_table import pieces_of
 from chainfield.errors import ConfigError, DataError
+from chainfield.frames.door import is_frame, is_framed, plain_values
 
 from .document import check_tokens
 from .tokens import Tokens, sentences_of
@@ -78,16 +79,25 @@ def sentence_starts(texts: Sequence[str], documents: Ragged, starts: Any) -> Boo
     return found
 
 
-def check_texts(texts: Any) -> list[str]:
-    """Texts, one string each."""
+def listed(texts: Any) -> list[Any]:
+    """Texts or documents as a list, whatever holds them; a missing value of a column is None."""
     if isinstance(texts, str | bytes):
         raise DataError("The texts are one string; give a list of texts, even if there is only one.")
+    if is_frame(texts):
+        raise DataError("The texts are a frame; give the column that holds them, such as frame['text'].")
+    if is_framed(texts):
+        texts = plain_values(texts, "The texts", unknown=True)
     if not hasattr(texts, "__iter__"):
         raise DataError(f"The texts are {type(texts).__name__!r}; a list of strings is expected.")
-    found = list(texts)
+    return list(texts)
+
+
+def check_texts(texts: Any) -> list[str]:
+    """Texts, one string each."""
+    found = listed(texts)
     for d, text in enumerate(found):
         if not isinstance(text, str):
-            missing = text is None or text != text  # NaN, as tables write what is missing
+            missing = text is None or (isinstance(text, float) and text != text)  # NaN: what tables miss
             what = "is missing" if missing else f"is {text!r:.40} ({type(text).__name__})"
             raise DataError(f"Text {d} {what}; a string is expected. Leave it out, or give an empty string.")
     return found

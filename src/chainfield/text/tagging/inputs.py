@@ -9,8 +9,9 @@ import numpy as np
 
 from chainfield.arrays import Ragged
 from chainfield.errors import DataError
+from chainfield.frames.door import is_framed
 from chainfield.text.document import Document, TextSpan, check_span
-from chainfield.text.tokeniser import Tokeniser, check_texts, from_places
+from chainfield.text.tokeniser import Tokeniser, check_texts, from_places, listed
 from chainfield.text.tokens import Tokens
 
 CHARACTERS = 1 << 16  # of the texts that are tagged at a time
@@ -19,9 +20,7 @@ TEXTS = 1 << 10
 
 def check_items(texts: Any) -> list[Any]:
     """Texts or documents."""
-    if isinstance(texts, str | bytes) or not hasattr(texts, "__iter__"):
-        return check_texts(texts)
-    items = list(texts)
+    items = listed(texts)
     check_texts([one.text if isinstance(one, Document) else one for one in items])
     return items
 
@@ -38,13 +37,12 @@ def cut_items(tokeniser: Tokeniser, items: list[Any], sentences: bool) -> tuple[
 
 def with_spans(texts: Any, spans: Any) -> tuple[list[Any], list[list[TextSpan]]]:
     """Texts or documents and their spans, from two lists or from documents; all checked."""
-    listed = list(texts) if hasattr(texts, "__iter__") and not isinstance(texts, str | bytes) else texts
+    items = listed(texts)
     if spans is None:
-        wrong = not isinstance(listed, list) or not all(isinstance(one, Document) for one in listed)
-        if wrong:
+        if not all(isinstance(one, Document) for one in items):
             raise DataError("There are no spans; give one list of (start, end, label) per text, or documents.")
-        spans = [one.spans for one in listed]
-    found = check_texts([one.text if isinstance(one, Document) else one for one in listed])
+        spans = [one.spans for one in items]
+    found = check_texts([one.text if isinstance(one, Document) else one for one in items])
     if isinstance(spans, str | bytes) or not hasattr(spans, "__len__"):
         raise DataError("The spans are not a list; give one list of (start, end, label) per text.")
     if len(spans) != len(found):
@@ -54,7 +52,7 @@ def with_spans(texts: Any, spans: Any) -> tuple[list[Any], list[list[TextSpan]]]
         if isinstance(own, str | bytes) or not hasattr(own, "__iter__"):
             raise DataError(f"Document {d}: the spans are {own!r:.40}; a list of (start, end, label) is expected.")
         checked.append([check_span(span, text, f"Document {d}") for span in own])
-    return listed, checked
+    return items, checked
 
 
 def join_sentences(tokens: Tokens, spans: Sequence[Sequence[Any]]) -> Ragged:
@@ -70,7 +68,7 @@ def join_sentences(tokens: Tokens, spans: Sequence[Sequence[Any]]) -> Ragged:
 def portions(texts: Iterable[Any]) -> Iterator[list[Any]]:
     """Texts in portions that a thread takes."""
     some, size = list[Any](), 0
-    for d, item in enumerate(texts):
+    for d, item in enumerate(listed(texts) if is_framed(texts) else texts):
         text = item.text if isinstance(item, Document) else item
         if not isinstance(text, str):
             raise DataError(f"Text {d} is {text!r:.40} ({type(text).__name__}); a string is expected.")

@@ -281,17 +281,20 @@ class TextTagger(Configurable):
 
     # ---- confidence ----------------------------------------------------------------------------------------------
 
-    def calibrate(self, texts: Any, spans: Any = None, *, method: str = "isotonic", per_label: int = 200) -> TextTagger:
+    def calibrate(self, texts: Any, spans: Any = None, *, method: str = "auto", per_label: int = 200) -> TextTagger:
         """Learn from held-out texts how often spans of each probability are right; predictions follow it from then on.
 
-        ``method``: "isotonic", or "temperature" for little data. Labels that were found ``per_label`` times or more are
-        calibrated by themselves. The order of answers with one label does not change, nor do the spans.
+        ``method``: "isotonic", "temperature" for little data, or "auto", which chooses between them and no change:
+        good probabilities stay as they are. Labels that were found ``per_label`` times or more may be calibrated by
+        themselves. The order of answers with one label does not change, nor do the spans.
         """
         items, gold = with_spans(texts, spans)
         self.calibration_ = None
         found = self.predict(items)
         answers = [
-            (s.probability, s.span in set(true), s.label) for own, true in zip(found, gold, strict=True) for s in own
+            (s.probability, s.span in true, s.label)
+            for own, true in zip(found, map(set, gold), strict=True)
+            for s in own
         ]
         p, right, labels = zip(*answers, strict=True) if answers else ((), (), ())
         self.calibration_ = fit_calibration(p, right, labels, method=method, per_label=per_label)
