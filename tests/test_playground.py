@@ -28,6 +28,7 @@ from test_commands import run
 NIGHTLY = bool(os.environ.get("CHAINFIELD_NIGHTLY"))
 CHROMIUM = shutil.which("chromium")
 NODE = shutil.which("node")
+AXE = os.environ.get("CHAINFIELD_AXE")  # axe.min.js of axe-core
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update"]
 TEXT = "play the newest album by Miles Davis on Spotify"
@@ -78,7 +79,13 @@ def questions(texts: list[str], tagger: TextTagger) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for text in texts:
         n = len(tagger.tokens([text]))
-        question: dict[str, Any] = {"text": text, "with_tokens": True, "marginals": True, "n_best": 3}
+        question: dict[str, Any] = {
+            "text": text,
+            "with_tokens": True,
+            "marginals": True,
+            "n_best": 3,
+            "alternatives": 4,
+        }
         if n:
             question["explain"] = {"positions": [int(rng.integers(n))], "top": 10}
         found.append(question)
@@ -277,6 +284,41 @@ def test_forcing_a_label_changes_the_rest(page: Any) -> None:
     page.wait_for_function("!document.querySelector('.pin')")
     page.locator("#best button").nth(1).click()
     page.wait_for_selector("#out .pin")
+
+
+def test_lines_stay_and_spans_have_alternatives(page: Any) -> None:
+    page.locator("#text").fill("book a table\nin Oslo\n\nfor four 😀\nplease")
+    page.wait_for_selector("#out .tok:has-text('please')")
+    tops = page.evaluate("[...document.querySelectorAll('#out .tok .w')].map(w => w.getBoundingClientRect().top)")
+    rows = [[w for w, top in zip(words(page), tops, strict=True) if abs(top - row) < 5] for row in sorted(set(tops))]
+    assert [" ".join(row) for row in rows if row] == ["book a table", "in Oslo", "for four 😀", "please"]
+    page.locator("#examples button").nth(0).click()
+    page.wait_for_selector("#out .tok:has-text('Spotify')")
+    page.locator("#out .tok:has(.bar.down.first)").first.click()
+    others = page.locator("#inspector [data-span]")
+    assert others.count() == 5
+    chances = [float(p.lstrip("<")) for p in others.locator(".num").all_inner_texts()]
+    assert chances[1:] == sorted(chances[1:], reverse=True)
+    others.nth(1).click()  # forced: the words have this type now
+    page.wait_for_selector("#out .pin")
+    page.locator("#release").click()
+    page.wait_for_selector("#out .pin", state="detached")
+
+
+@pytest.mark.skipif(AXE is None, reason="needs axe-core: npm install axe-core, CHAINFIELD_AXE=…/axe.min.js")
+@pytest.mark.parametrize("width", [1280, 390])
+def test_everybody_can_use_it(page: Any, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.locator("#out .tok:has(.bar.down.first)").first.click()
+    page.locator("#inspector [data-span]").nth(1).click()
+    page.wait_for_selector("#out .pin")
+    page.locator("#accept").click()
+    page.evaluate(Path(str(AXE)).read_text(encoding="utf-8"))
+    for theme in ("light", "dark"):
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        found = page.evaluate("axe.run()")
+        assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
+        assert len(found["passes"]) > 20
 
 
 def test_reasons_and_rivals(page: Any) -> None:

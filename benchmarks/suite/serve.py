@@ -6,6 +6,8 @@ probabilities.
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
 import re
@@ -17,7 +19,6 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -29,7 +30,9 @@ from .measure import Measurements, Options, Table
 from .serve_worker import TEXT, strings
 
 CONNECTIONS = (1, 8, 64)
+FOUND = ("per_second", "p50_ms", "p95_ms", "p99_ms", "failed")
 SECONDS = 2
+ROUNDS = 3
 RESTARTS = 3
 SCRIPT = """
 wrk.method, wrk.body = "POST", [[{"text": "%s"}]]
@@ -57,15 +60,21 @@ def run(options: Options) -> Measurements:
         (folder / "wrk.lua").write_text(SCRIPT % TEXT, encoding="utf-8")
         contestants = {"chainfield": ["chainfield", "serve", str(folder / "ner.cf"), "--quiet", "--port", "{port}"]}
         contestants |= _peers(folder, X, y, result)
-        for port, (who, command) in enumerate(contestants.items(), 18_700):
-            with _server(command, port) as process:
-                for n in CONNECTIONS:
-                    found = _load(folder, port, n, 1 if options.sample else SECONDS)
-                    rows.append([who, n, *found])
+        with contextlib.ExitStack() as servers:
+            ports = {who: port for port, who in enumerate(contestants, 18_700)}
+            running = {who: servers.enter_context(_server(contestants[who], ports[who])) for who in contestants}
+            for _ in range(1 if options.sample else options.repeats or ROUNDS):
+                for n, who in itertools.product(CONNECTIONS, contestants):
+                    found = _load(folder, ports[who], n, 1 if options.sample else SECONDS)
                     click.echo(f"{who}, {n}: {found}", err=True)
-                    for key, value in zip(("per_second", "p50_ms", "p95_ms", "p99_ms", "failed"), found, strict=True):
-                        result.figures[f"{who}_{n}_{key}"] = value
+                    for key, value in zip(FOUND, found, strict=True):
+                        result.add(f"{who}_{n}_{key}", value)
+            for who, process in running.items():
                 result.figures[f"{who}_megabytes"] = _memory(process.pid)
+        for who, n in itertools.product(contestants, CONNECTIONS):
+            medians = [result.middle(f"{who}_{n}_{key}") for key in FOUND]
+            rows.append([who, n, *medians])
+            result.figures |= {f"{who}_{n}_{key}": value for key, value in zip(FOUND, medians, strict=True)}
         _restarts(contestants["chainfield"], result)
         result.figures["reload_failed"] = _reload(folder, contestants["chainfield"])
     for who in contestants:
@@ -76,7 +85,7 @@ def run(options: Options) -> Measurements:
     result.tables.append(Table("20 words of CoNLL-2003 over loopback, spans as JSON", head, rows))
     result.tabled += [name for name in result.figures if re.search(r"_\d+_(per|p\d|failed)", name)]
     result.notes.append(
-        "Models are trained briefly: that changes what they answer, not how long it takes. "
+        "Medians of alternating rounds. Models are trained briefly: that changes answers, not how long they take. "
         "All servers are uvicorn with one process, and wrk runs on the same machine. chainfield: `chainfield serve`, "
         "spans with exact probabilities. crfsuite: python-crfsuite behind Starlette, features made in Python, without "
         "probabilities. spacy: a blank English pipeline with `ner` behind FastAPI, without probabilities."
@@ -150,7 +159,7 @@ def _biluo(labels: list[str]) -> list[str]:
     return list(iob_to_biluo(labels))
 
 
-@contextmanager
+@contextlib.contextmanager
 def _server(command: list[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
     process = _start(command, port)
     try:

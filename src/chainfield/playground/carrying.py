@@ -75,6 +75,7 @@ def carry(model: TextTagger | SequenceModel, name: str, version: str = "1") -> d
         "edge_score": _bytes(edge, np.float64),
         "table": _table(reading_of(tagger.task.labels)),
         "sentences": bool(model.sentences),
+        "scheme": model.scheme,
     }
 
 

@@ -41,6 +41,8 @@ function sentence(words, up, down, options = {}) {
       bars[t] += `<span class="bar ${side} ${s.style === 'none' ? 'none' : hue(s.type)} ${s.style || ''}${ends}" aria-hidden="true">${name}</span>`;
     }
   }
+  const breaks = t => t && options.breaks ? options.breaks(t) : 0; // lines of the text that end before a word
+  for (let t = 1; t < n; t++) if (breaks(t)) hold[t - 1] = false;
   const live = t => Boolean(options.live && options.live(t)), first = words.findIndex((_, t) => live(t));
   const told = s => `${words.slice(s.start, s.end).join(' ')}: ${s.text ?? s.type}`;
   const spoken = rows.map(([side, spans]) => `${(options.names || {})[side] || side}: ${spans.map(told).join(', ') || 'none'}.`).join(' ');
@@ -48,8 +50,8 @@ function sentence(words, up, down, options = {}) {
     const open = hold[t] && !hold[t - 1] ? '<span class="hold">' : '', close = !hold[t] && hold[t - 1] ? '</span>' : '';
     const act = live(t) ? ` role="button" aria-expanded="false" tabindex="${t === first ? 0 : -1}"` : '';
     const room = pad[t] ? ` style="padding-right:calc(.17em + ${Math.ceil(pad[t])}px)"` : '';
-    const mark = options.mark ? options.mark(t) : '';
-    return `${open}<span class="tok ${[...place[t]].join(' ')}${live(t) ? ' live' : ''} ${mark}" data-t="${t}"${act}${room}>${bars[t]}<span class="w">${esc(word)}</span>${options.extra ? options.extra(t) : ''}</span>${close}`;
+    const mark = options.mark ? options.mark(t) : '', lines = breaks(t) ? `<span class="br${breaks(t) > 1 ? ' wide' : ''}"></span>` : '';
+    return `${lines}${open}<span class="tok ${[...place[t]].join(' ')}${live(t) ? ' live' : ''} ${mark}" data-t="${t}"${act}${room}>${bars[t]}<span class="w">${esc(word)}</span>${options.extra ? options.extra(t) : ''}</span>${close}`;
   });
   return `<div class="sent" role="group" aria-label="${esc(spoken)}">${parts.join('')}</div>`;
 }

@@ -2,6 +2,8 @@
 const UPPER_CASE = 1, LOWER_CASE = 2, TITLE_CASE = 4, DECIMAL = 8, MARK_OR_SIGN = 16, HAS_LOWER = 32;
 function bytes(text, kind) { return new kind(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer); }
 const round = p => Math.round(p * 1e6) / 1e6;
+const NOTHING = new Set(['O', '_', '-']); // what stands where a token has no label
+const SCHEMES = {bio: 'BIIB', bioes: 'BIES', bilou: 'BILU', io: 'IIII'}; // the first, inner, last and only token of a span
 const refused = error => { throw {status: 422, error}; };
 
 // What Python's strings say of words, by a table of the Python that made the model's page.
@@ -211,17 +213,29 @@ class Engine {
     }
     return found;
   }
-  spanProbability(S, z, labels, {start, end}) {
-    const {closes, opens} = this.table, sets = new Map();
-    for (let t = start; t < end; t++) sets.set(t, l => l === labels[t]);
+  // own: the labels of a span that begins at start
+  spanProbability(S, z, own, start) {
+    const {closes, opens} = this.table, sets = new Map(own.map((y, i) => [start + i, l => l === y])), end = start + own.length, last = own.at(-1);
     // A neighbour may not make the span longer.
-    if (start > 0) sets.set(start - 1, l => opens[l][labels[start]] === '1');
-    if (end < labels.length) sets.set(end, l => closes[labels[end - 1]][l] === '1' || opens[labels[end - 1]][l] === '1');
+    if (start > 0) sets.set(start - 1, l => opens[l][own[0]] === '1');
+    if (end < S.length) sets.set(end, l => closes[last][l] === '1' || opens[last][l] === '1');
     return Math.exp(this.logZ(this.forward(this.clamped(S, sets))) - z);
+  }
+  // Other types for the place of a span, and none, with their probabilities: the most probable first.
+  alternatives(S, z, {type, start, end}, most) {
+    const n = end - start, [first, inside, last, alone] = SCHEMES[this.scheme];
+    const place = i => n === 1 ? alone : i === 0 ? first : i === n - 1 ? last : inside;
+    const found = [...new Set(this.table.types)].filter(t => t && !NOTHING.has(t)).sort().map(t => {
+      const own = Array.from({length: n}, (_, i) => this.labels.indexOf(this.labels.includes(t) ? t : `${place(i)}-${t}`));
+      return {label: t, probability: own.includes(-1) ? 0 : this.spanProbability(S, z, own, start)};
+    });
+    const none = this.labels.indexOf('O'), out = new Map(Array.from({length: n}, (_, i) => [start + i, l => l === none]));
+    found.push({label: 'O', probability: none < 0 ? 0 : Math.exp(this.logZ(this.forward(this.clamped(S, out))) - z)});
+    return found.filter(a => a.label !== type).sort((a, b) => b.probability - a.probability).slice(0, most).map(a => ({...a, probability: round(a.probability)}));
   }
 
   // ---- one sequence
-  run(words, sets, {nBest = 1, marginals = false, probabilities = true}) {
+  run(words, sets, {nBest = 1, marginals = false, probabilities = true, alternatives = 0}) {
     const active = this.active(words), free = this.scores(active), S = this.clamped(free, sets);
     const best = this.nBest(S, Math.max(nBest, 1));
     if (!best.length) refused('These labels leave no allowed path: they break the rules of the model.');
@@ -231,7 +245,8 @@ class Engine {
     found.given = sets && sets.size ? Math.exp(z - this.logZ(this.forward(free))) : 1;
     if (marginals) found.marginals = this.marginals(S, A, z);
     found.spans = this.spans(found.labels);
-    if (probabilities) found.spans.forEach(s => { s.p = this.spanProbability(S, z, found.labels, s); });
+    if (probabilities) found.spans.forEach(s => { s.p = this.spanProbability(S, z, found.labels.slice(s.start, s.end), s.start); });
+    if (alternatives) found.spans.forEach(s => { s.others = this.alternatives(S, z, s, alternatives); });
     return found;
   }
   // What speaks for the label of a position, and what for its rival, the other labels staying as they are.
@@ -266,7 +281,7 @@ class Engine {
   }
 
   // ---- a question as /v1/tag takes it, and its answer
-  tag({text, given = [], with_tokens = false, marginals = false, n_best = 0, probabilities = true, explain}) {
+  tag({text, given = [], with_tokens = false, marginals = false, n_best = 0, probabilities = true, alternatives = 0, explain}) {
     const characters = [...text], cut = cutTokens(characters.map(c => c.codePointAt(0)), this.kinds);
     const words = cut.map(([a, b]) => characters.slice(a, b).join('')), n = words.length, firsts = [];
     cut.forEach(([, , begins], t) => { if (t === 0 || (this.sentences && begins)) firsts.push(t); });
@@ -278,12 +293,12 @@ class Engine {
       const s = place(position);
       sets[s].set(position - firsts[s], l => wanted.includes(l));
     }
-    const wants = {nBest: n_best, marginals: marginals || with_tokens || explain !== undefined, probabilities};
+    const wants = {nBest: n_best, marginals: marginals || with_tokens || explain !== undefined, probabilities, alternatives};
     const runs = firsts.map((a, s) => this.run(words.slice(a, firsts[s + 1]), sets[s], wants));
     const spanOf = (s, a) => ({start: cut[a + s.start][0], end: cut[a + s.end - 1][1], label: s.type});
     const answer = {spans: runs.flatMap((run, i) => run.spans.map(s => {
       const place = spanOf(s, firsts[i]);
-      return {...place, text: characters.slice(place.start, place.end).join(''), ...(probabilities ? {probability: round(s.p)} : {})};
+      return {...place, text: characters.slice(place.start, place.end).join(''), ...(probabilities ? {probability: round(s.p)} : {}), ...(s.others ? {alternatives: s.others} : {})};
     }))};
     if (probabilities) answer.probability = round(runs.reduce((p, run) => p * run.best[0].p, 1));
     if (with_tokens) answer.tokens = cut.map(([start, end], t) => {

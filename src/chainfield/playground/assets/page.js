@@ -16,7 +16,7 @@ async function update(focus) {
   S.text = $('#text').value;
   if (!S.a || !S.text.trim()) { now = base = other = null; draw(); return; }
   try {
-    const long = S.text.length > LONG, wanted = {with_tokens: true, marginals: !long, n_best: long ? 0 : 5};
+    const long = S.text.length > LONG, wanted = {with_tokens: true, marginals: !long, n_best: long ? 0 : 5, alternatives: long ? 0 : 4};
     if (S.a.task === 'classifying') {
       const found = await backend.classify({model: S.a.name, version: S.a.version, text: S.text});
       if (mine === turn) { now = {classes: found}; failed = ''; draw(); }
@@ -76,7 +76,7 @@ function draw(focus) {
   const lo = Math.min(S.from, S.to), hi = Math.max(S.from, S.to), changed = t => now.tokens[t].label !== base.tokens[t].label && !S.pins.has(t);
   $('.result').classList.toggle('plain', !now.marginals);
   $('#out').innerHTML = (up ? `<p class="small muted" style="margin-bottom:6px">above: ${esc(name(S.b))}, below: ${esc(name(S.a))}${S.pins.size ? ' with your labels' : ''}</p>` : '')
-    + sentence(words, up, low, {size: 21, live: () => true, names: {up: S.b ? name(S.b) : '', down: name(S.a)}, mark: t => (t >= lo && t <= hi ? 'chosen ' : '') + (changed(t) ? 'changed' : ''),
+    + sentence(words, up, low, {size: 21, live: () => true, names: {up: S.b ? name(S.b) : '', down: name(S.a)}, breaks: lineBreaks(now), mark: t => (t >= lo && t <= hi ? 'chosen ' : '') + (changed(t) ? 'changed' : ''),
       extra: t => mini(t) + (S.pins.has(t) ? '<span class="pin"><span class="spoken">, forced</span></span>' : '')});
   $$('#out .tok').forEach((word, t) => { word.tabIndex = t === S.to ? 0 : -1; word.setAttribute('aria-expanded', String(t >= lo && t <= hi)); });
   if (focus) $$('#out .tok')[S.to]?.focus();
@@ -90,6 +90,12 @@ function draw(focus) {
 function tokenSpans(answer) {
   const first = new Map(answer.tokens.map((t, i) => [t.start, i])), last = new Map(answer.tokens.map((t, i) => [t.end, i + 1]));
   return answer.spans.map(s => ({type: s.label, text: nice(s.label), start: first.get(s.start), end: last.get(s.end), p: s.probability}));
+}
+// How many lines of the text end before a token.
+function lineBreaks({tokens}) {
+  if (!S.text.includes('\n')) return () => 0;
+  const at = units(S.text);
+  return t => S.text.slice(at[tokens[t - 1].end], at[tokens[t].start]).split('\n').length - 1;
 }
 function mini(t) {
   if (!now.marginals) return '';
@@ -167,8 +173,16 @@ function inspect() {
   $('#inspector').innerHTML = `<p class="word">${esc(words[t])}</p><p class="small muted" style="margin-bottom:14px">Word ${t + 1} of ${words.length}. ${forced ? 'Forced by you; bars show what the model thought before. Choose the label again to release it.' : 'Choose a label to force it; the rest is decoded again. Shift and click, or shift and an arrow, chooses several words.'}</p>
 <div class="set" role="group" aria-label="Labels of ${esc(words[t])}">${marks}</div>
 <label class="small muted" style="display:block;margin-top:8px">another label <select id="another" class="button"><option value="">…</option>${labels.map((l, k) => `<option value="${k}">${esc(nice(l))}</option>`).join('')}</select></label>
-<div id="why"></div>`;
+${others(t, words)}<div id="why"></div>`;
   explain(t);
+}
+// The span that a word belongs to: other types for the same words, and none.
+function others(t, words) {
+  const all = tokenSpans(now), i = all.findIndex(s => s.start <= t && t < s.end), list = i < 0 ? null : now.spans[i].alternatives;
+  if (!list) return '';
+  const {start, end, type, p} = all[i], shown = [{label: type, probability: p}, ...list];
+  const rows = shown.map((a, k) => `<button class="lab ${hue(a.label)}" data-span="${esc(a.label)}" data-start="${start}" data-end="${end}"${k ? '' : ' disabled'}><span>${esc(said(a.label))}</span><span class="track"><i style="width:${Math.max(.6, 100 * a.probability)}%"></i></span><span class="num">${prob(a.probability)}</span></button>`);
+  return `<h3 id="h-others">The span <b>${esc(words.slice(start, end).join(' '))}</b></h3><div class="set" role="group" aria-labelledby="h-others">${rows.join('')}</div>`;
 }
 // Explanations are asked for by themselves: an answer while typing does not wait for them.
 const why = {key: '', value: null};
@@ -198,7 +212,10 @@ function force(labels, at) {
 }
 $('#inspector').addEventListener('click', event => {
   const label = event.target.closest('.lab'), type = event.target.closest('.types button'), lo = Math.min(S.from, S.to);
-  if (label) {
+  if (label && label.dataset.span !== undefined) {
+    const {span, start, end} = label.dataset;
+    force(labelsFor(span, end - start), +start);
+  } else if (label) {
     const wanted = S.a.labels[+label.dataset.label];
     if (S.pins.get(lo) === wanted) { S.pins.delete(lo); update(true); } else force([wanted], lo);
   } else if (type) force(labelsFor(type.dataset.type, Math.abs(S.to - S.from) + 1), lo);
