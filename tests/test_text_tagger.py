@@ -274,11 +274,16 @@ def test_a_pattern_of_ones_own() -> None:
         LinearCRF(prune=0.01, order=2, max_iter=10),
         chainfield.HiddenUnitCRF(hidden_units=10, max_iter=3),
         chainfield.MEMM(max_iter=10),
+        LatentCRF(n_states=2, max_iter=10),
+        EmpiricalCRF(),
+        chainfield.NeuralCRF(max_iter=1),
     ],
     ids=repr,
 )
-def test_any_tagger_from_several_threads(model: chainfield.LinearCRF) -> None:
-    """The same answers from every thread, and for one text at a time."""
+def test_any_tagger_from_several_threads(model: chainfield.LinearCRF, tmp_path) -> None:
+    """The same answers from every thread, for one text at a time, from a stream, and from a file."""
+    if isinstance(model, chainfield.NeuralCRF):
+        pytest.importorskip("torch")
     texts, spans = corpus(40)
     tagger = TextTagger(model=model).fit(texts, spans)
     expected = tagger.predict(texts)
@@ -288,3 +293,6 @@ def test_any_tagger_from_several_threads(model: chainfield.LinearCRF) -> None:
     assert all(one == expected for one in found)
     one_by_one = [tagger.predict([text])[0] for text in texts]
     assert [[s.span for s in own] for own in one_by_one] == [[s.span for s in own] for own in expected]
+    assert list(tagger.pipe(iter(texts))) == expected
+    tagger.save(tmp_path / "model.cf")
+    assert chainfield.load(tmp_path / "model.cf").predict(texts) == expected
