@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -228,3 +228,10 @@ class SequenceModel(Grouped, ABC):
         self.trainer_, self.stop_reason_ = facts.trainer, facts.stop_reason
         self.n_iter_, self.best_iteration_ = facts.n_iter, facts.best_iteration
         self.history_ = facts.history
+
+
+def check_savable(labels: Iterable[Any]) -> None:
+    """Refuse labels that a model file cannot hold: after training it would be too late."""
+    for label in labels:
+        if not (type(label) is str and label.isascii()):
+            to_json(label, "label")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,20 +14,22 @@ import numpy as np
 
 from chainfield.corpora.corpus import Corpus, Encoding
 from chainfield.corpora.part import Part
-from chainfield.errors import ConfigError, DataError
+from chainfield.errors import ConfigError, DataError, DataWarning
 from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import FittedModel
 from chainfield.problem import HeldPieces
 from chainfield.states import StateSpace
-from chainfield.tasks import Task
+from chainfield.tasks import Task, ordered_labels
 
+from .base import check_savable
 from .facts import feature_counts, fingerprint
 from .inputs import as_template
-from .labels import all_labels
 from .material import Examples, Extent, Material
 from .repairing import check_whole
 from .run import Development, Run
 
+MANY_LABELS = 100
+_CALLER = 5  # frames up to the line that called fit
 NO_PARTS: HeldPieces[Part] = HeldPieces([])
 
 
@@ -152,6 +155,38 @@ class Spread(TrainingData):
         for own in material.examples.map(examples_digest):
             digest.update(own.encode())
         return ReadData(counts, material.extent.n_sequences, material.extent.n_positions, digest.hexdigest())
+
+
+def all_labels(
+    task: type[Task],
+    targets: Sequence[Any],
+    known: Iterable[Any],
+    development: tuple[Any, Sequence[Any]] | None,
+    n: int | None = None,
+) -> tuple[Any, ...]:
+    """The labels of the targets and those that are known besides, in order; n: how many places there are for labels."""
+    labels = ordered_labels([*known, *task.labels_in(targets)])
+    if not labels:
+        raise DataError("y holds no label at all; at least one position needs a known label.")
+    check_savable(labels)
+    if n is None:
+        n = sum(map(len, targets)) if task.every_position else len(targets)
+    what = "positions" if task.every_position else "sequences"
+    if len(labels) > MANY_LABELS and 5 * len(labels) > n:
+        warnings.warn(
+            f"There are {len(labels)} labels for {n} {what}; are X and y swapped, or is the label in another column?",
+            DataWarning,
+            stacklevel=_CALLER,
+        )
+    strange = set() if development is None else set(task.labels_in(development[1])) - set(labels)
+    if strange:
+        names = ", ".join(sorted(map(repr, strange))[:5])
+        warnings.warn(
+            f"The development data have labels that training never saw; they count as errors: {names}.",
+            DataWarning,
+            stacklevel=_CALLER,
+        )
+    return labels
 
 
 def count_features(examples: Examples) -> Any:

@@ -12,10 +12,10 @@ from chainfield.errors import ConfigError, DataError
 from chainfield.features import FeatureMap, NamedFeatures, TemplateFeatures, spelling_template
 from chainfield.features.batch import Sparse
 from chainfield.fitted import FittedModel
+from chainfield.models.base import check_savable
 from chainfield.models.constraints import check_pairs, check_rules, found_scheme, label_rules, label_space, restricted
 from chainfield.models.groups import FeatureSettings, ObjectiveSettings, RunningSettings
 from chainfield.models.inputs import choose_map, len_of, split_sequences
-from chainfield.models.labels import check_savable
 from chainfield.models.repairing import check_whole
 from chainfield.models.tagging import TaggingModel
 from chainfield.models.weights import sequence_weights
