@@ -32,6 +32,7 @@ sys.path.insert(0, str(HERE))
 Target = Callable[[bytes], None]
 SECONDS, BYTES = 5.0, 1 << 30
 SILENCE = 300.0  # seconds without an answer, after which a process hangs in compiled code
+WAIT = 0.05  # seconds between two looks at a process
 LONGEST = 8192  # bytes of an input
 TOKENS = (b"\n", b"\n\n", b" ", b"\t", b"#", b"%x[0,0]", b"U0:", b"%", b"[", b",", b"\\", b"\0", b"\xff", b"\xc3",
           b"\r\n", b"9" * 12, b"-DOCSTART-", b"*", b"?", b"$", b"^", b"\"", b"@", b"-1", b"9" * 4400, b"{", b"}", b"]",
@@ -220,7 +221,7 @@ def _lines(process: subprocess.Popen[bytes], board: Path) -> Iterator[str]:
     """What a process prints; one that neither prints nor goes on is ended."""
     assert process.stdout is not None
     os.set_blocking(process.stdout.fileno(), False)
-    last, since, rest = b"", time.monotonic(), b""
+    last, silent, rest = b"", 0.0, b""  # counted by waiting, so that a machine that stood still is no silence
     while True:
         ended, some = process.poll() is not None, b""
         with contextlib.suppress(BlockingIOError):
@@ -232,10 +233,11 @@ def _lines(process: subprocess.Popen[bytes], board: Path) -> Iterator[str]:
             return
         now = board.read_bytes()[:16]
         if some or now != last:
-            last, since = now, time.monotonic()
-        elif time.monotonic() - since > SILENCE:
+            last, silent = now, 0.0
+        elif silent > SILENCE:
             process.kill()
-        time.sleep(0.05)
+        time.sleep(WAIT)
+        silent += WAIT
 
 
 def main() -> None:

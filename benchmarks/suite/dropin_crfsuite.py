@@ -46,7 +46,7 @@ def run(options: Options) -> Measurements:
         result.add("crfsuite_train", reached[0] if reached else theirs.seconds[-1])
         if not reached:
             result.notes.append(
-                f"python-crfsuite was stopped after {theirs.seconds[-1]:.0f} s at {theirs.best:,.2f}, above our "
+                f"python-crfsuite ended after {theirs.seconds[-1]:.0f} s at {theirs.best:,.2f}, above our "
                 f"{objective:,.2f}: train_speedup_crfsuite is a lower bound."
             )
         peer = pycrfsuite.Trainer("lbfgs", PARAMETERS, verbose=False)
