@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from graphlib import TopologicalSorter
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -155,3 +157,43 @@ def test_the_documented_order_is_the_tables() -> None:
         chain = next(line for line in text.splitlines() if "kernels ←" in line).split("`")[1]
         steps = [[order.index(name) for name in step.split(", ")] for step in chain.split(" ← ")]
         assert all(max(a) < min(b) for a, b in pairwise(steps)), page
+
+
+def at_import(name: str, is_package: bool, body: list[ast.stmt], known: set[str]) -> set[str]:
+    """The modules of the library that a module imports when it is imported itself."""
+    found: set[str] = set()
+    for node in body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = name.split(".") if is_package else name.split(".")[:-1]
+            above = above[: len(above) - node.level + 1] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            inner = {f"{source}.{alias.name}" for alias in node.names}
+            found |= inner if inner <= known else (inner & known) | {source}
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
+            found |= at_import(name, is_package, node.body + node.orelse, known)
+        elif isinstance(node, ast.Try):
+            found |= at_import(name, is_package, node.body, known)
+    return (found & known) - {name}
+
+
+def test_modules_have_no_circles() -> None:
+    paths = {".".join(p.relative_to(ROOT.parent).with_suffix("").parts): p for p in ROOT.rglob("*.py")}
+    known = {name.removesuffix(".__init__") for name in paths}
+    graph = {
+        name.removesuffix(".__init__"): at_import(
+            name.removesuffix(".__init__"),
+            name.endswith(".__init__"),
+            ast.parse(path.read_text(encoding="utf-8")).body,
+            known,
+        )
+        for name, path in paths.items()
+    }
+    assert len(list(TopologicalSorter(graph).static_order())) == len(known)  # a CycleError names the modules
+
+
+def test_files_stay_small() -> None:
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in ROOT.rglob("*.py")}
+    assert max(lines.values()) <= 400, max(lines, key=lines.__getitem__)
+    assert median(lines.values()) <= 120
