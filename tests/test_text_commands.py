@@ -166,3 +166,22 @@ def test_errors_name_the_file_and_the_option(folder: Path, tmp_path: Path) -> No
     result = run("tag", str(folder / "text.cf"), str(folder / "some.jsonl"), "-o", str(tmp_path / "answers.out"))
     assert result.code == 1
     assert "--to" in result.stderr
+
+
+def test_bad_raw_text(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, raw = str(folder / "text.cf"), tmp_path / "raw.txt"
+    raw.write_bytes(b"Bob in Rome\nBob \xff in Rome\n")
+    result = run("tag", model, "--text", str(raw))
+    assert result.code == 1
+    assert f"{raw}, line 2: the bytes are not valid utf-8" in result.stderr
+    assert "Traceback" not in result.stderr
+    found = run("tag", model, "--text", stdin=b"\n  \n")  # nothing is dropped
+    assert [json.loads(line)["spans"] for line in found.stdout.splitlines()] == [[], []]
+    (tmp_path / "empty.jsonl").write_text('{"text": ""}\n{"text": "  "}\n', encoding="utf-8")
+    result = run("train", str(tmp_path / "empty.jsonl"), str(tmp_path / "x.cf"))
+    assert "holds 2 documents, but no span; there is nothing to learn" in result.stderr
+    monkeypatch.setenv("CHAINFIELD_DOCUMENT_BYTES", "1000")
+    raw.write_bytes(b"Bob in Rome\n" + b"Bob in Rome " * 100)
+    result = run("tag", model, "--text", str(raw))
+    assert result.code == 1
+    assert f"{raw}, line 2: the line has more than 1,000 characters; break it into several lines" in result.stderr
