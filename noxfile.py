@@ -21,6 +21,8 @@ nox.options.default_venv_backend = "uv|virtualenv"
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
+EXTRAS = "test,torch,plot,dask,frames,serve,docs,spacy,transformers,watch,tune"  # those of .ci/run
+PEERS = ("dask[dataframe]", "accelerate", "httpx", "playwright", "pytorch-crf", "usaddress")
 RELEASE = nox.project.dependency_groups(PROJECT, "release")
 
 
@@ -34,8 +36,15 @@ def tests(session: nox.Session) -> None:
 @nox.session(default=False)
 def tests_all(session: nox.Session) -> None:
     """The suite with all extras, so that nothing is skipped for want of a library."""
-    session.install("-c", ".ci/constraints.txt", "-e", ".[test,audio,plot,torch]", "pytorch-crf")
+    session.install("-c", ".ci/constraints.txt", "-e", f".[{EXTRAS}]", *PEERS)
     session.run("pytest", *session.posargs)
+
+
+@nox.session(default=False)
+def coverage(session: nox.Session) -> None:
+    """The suite with all extras, and which branches of the library it takes; kernels are compiled, and not counted."""
+    session.install("-c", ".ci/constraints.txt", "-e", f".[{EXTRAS}]", *PEERS, "pytest-cov")
+    session.run("pytest", "--cov", "--cov-report=term:skip-covered", *session.posargs)
 
 
 @nox.session(default=False)
