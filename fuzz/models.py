@@ -302,7 +302,7 @@ def _show(path: Path) -> None:
     from chainfield.commands.show import show
 
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(ChainfieldError):
-        show.callback(path, 3, None, False, None, None, None, False)  # type: ignore[misc]
+        show.main([str(path), "--top", "3"], standalone_mode=False)
 
 
 def model_bytes(data: bytes) -> None:

@@ -687,3 +687,10 @@ def test_a_checkpoint_that_cannot_be_written_any_more_loses_nothing(interrupted,
     assert interrupted.read_bytes() == before
     assert model.n_iter_ == 4
     assert model.predict(NEW)
+
+
+def test_a_composed_model_with_the_usual_parts(tmp_path):
+    """Parts are functions, which JSON holds by their names, also where they stand at their defaults."""
+    model = chainfield.ComposedTagger(max_iter=2).fit([[{"a": 1.0}, {"b": 1.0}]] * 5, [["A", "B"]] * 5)
+    model.save(tmp_path / "model.cf")
+    assert chainfield.load(tmp_path / "model.cf").predict([[{"a": 1.0}]]) == model.predict([[{"a": 1.0}]])

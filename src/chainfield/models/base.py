@@ -182,8 +182,9 @@ class SequenceModel(Grouped, ABC):
 
     def stored_settings(self) -> dict[str, Any]:
         """The settings as JSON, but for those of the machine at hand."""
-        found = {name: setting.default for name, setting in self.settings.items()}  # which JSON holds as they are
-        for name, value in self.changed().items():
+        found = {name: setting.default for name, setting in self.settings.items()}
+        parts = {name: value for name, value in found.items() if callable(value)}  # JSON holds the others as they are
+        for name, value in (parts | self.changed()).items():
             kept = None if value is None else self.settings[name].kind.stored(value)
             found[name] = to_json(kept.item() if isinstance(kept, np.generic) else kept, f"setting {name}")
         return {name: value for name, value in found.items() if name not in OF_THE_MACHINE}
