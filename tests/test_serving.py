@@ -219,6 +219,25 @@ def test_streams(client: TestClient) -> None:
     refused(client.post("/v1/stream", content=body), 415, "Content-Type")
 
 
+def test_streams_of_anything(client: TestClient) -> None:
+    rng = np.random.default_rng(0)
+    seeds = [
+        b'{"text": "Anna in Oslo", "id": 7}', b'{"tokens": ["Anna", "in"]}', b'{"text": "", "id": null}', b"", b"[]",
+        b'{"text": "a", "tokens": []}', b'{"tokens": [["a", "b"]]}', b'{"text": "\xc3\xa9\xf0\x9f\x98\x80"}', b"{",
+    ]  # fmt: skip
+    for _ in range(60 if not os.environ.get("CHAINFIELD_NIGHTLY") else 5_000):
+        lines = [bytearray(seeds[i]) for i in rng.integers(len(seeds), size=rng.integers(1, 12))]
+        for line in lines:
+            for at in rng.integers(0, max(len(line), 1), size=rng.integers(0, 3)):
+                line[at : at + int(rng.integers(0, 3))] = rng.bytes(int(rng.integers(0, 3)))
+        body = b"\n".join(map(bytes, lines))
+        found = client.post("/v1/stream", content=body, headers={"content-type": "application/x-ndjson"})
+        assert found.status_code == 200
+        answers = [json.loads(line) for line in found.text.splitlines()]
+        assert len(answers) == sum(bool(line.strip()) for line in body.split(b"\n"))
+        assert all("spans" in one or 400 <= one["status"] < 500 for one in answers)
+
+
 def test_models_health_metrics_openapi(client: TestClient) -> None:
     models = client.get("/v1/models").json()["models"]
     assert [model["name"] for model in models] == ["text", "sentences", "columns", "dicts", "hmm"]
@@ -496,6 +515,8 @@ def test_slow_and_broken_clients(server: tuple[subprocess.Popen[str], int]) -> N
     assert b" 400 " in exchange(port, b"nonsense\r\n\r\n").splitlines()[0]
     large = head.replace(b"99", b"10000000")
     assert b" 413 " in exchange(port, large).splitlines()[0]
+    assert b" 413 " in exchange(port, large, b"x" * 10_000_000).splitlines()[0]  # who still writes reads it as well
+    assert b" 413 " in exchange(port, large.replace(b"Host", b"Expect: 100-continue\r\nHost")).splitlines()[0]
 
 
 def test_many_connections(server: tuple[subprocess.Popen[str], int]) -> None:

@@ -32,6 +32,7 @@ from .tagging import Answered, plain, tag
 from .workers import Workers
 
 JSON = "application/json"
+DRAINED = 8  # times the bound of a body
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
@@ -94,11 +95,15 @@ class Service:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != JSON:
             raise Refusal(415, f"The request is {kind[:60] or 'of no type'!r}; send Content-Type: {JSON}.")
-        if int(request.headers.get("content-length", 0)) > self.bounds.body:
+        announced = int(request.headers.get("content-length", 0))
+        waiting = "expect" in request.headers  # the client asks before it sends
+        if announced > self.bounds.body * (1 if waiting else DRAINED):
             raise self.too_large()
         try:
             body = await within(self._body(request), self.bounds.seconds)
         except (TimeoutError, asyncio.TimeoutError):
+            if announced > self.bounds.body:
+                raise self.too_large() from None
             raise Refusal(408, f"The request did not arrive within {self.bounds.seconds:g} s.") from None
         return parse(body, schema)
 
@@ -107,12 +112,19 @@ class Service:
         return Refusal(413, f"The request is larger than {self.bounds.body:,} bytes; send several smaller ones.")
 
     async def _body(self, request: Request) -> bytes:
+        """What is too large is read to its end and thrown away, as far as that is reasonable.
+
+        A client that still writes when the connection closes would not read why.
+        """
         parts, size = [], 0
         async for chunk in request.stream():
             size += len(chunk)
-            if size > self.bounds.body:
-                raise self.too_large()
-            parts.append(chunk)
+            if size > DRAINED * self.bounds.body:
+                break
+            if size <= self.bounds.body:
+                parts.append(chunk)
+        if size > self.bounds.body:
+            raise self.too_large()
         return b"".join(parts)
 
     async def ask(
