@@ -278,6 +278,26 @@ def test_models_in_pickles(protocol, tmp_path):
     assert parse_foreign(content, "m").classes_ == list(LABELS)
 
 
+def test_models_in_pickles_of_python_2():
+    quoted = repr(crfsuite_model())[1:].encode()
+    state = b"(dp5\nS'verbose'\np6\nI00\nsS'__FILE_RESOURCE_DATA__'\np26\nS" + quoted + b"\np27\nsb."
+    content = (
+        b"ccopy_reg\n_reconstructor\np0\n(csklearn_crfsuite.estimator\nCRF\np1\nc__builtin__\nobject\np2\nNtp3\nRp4\n"
+    )
+    assert pickled_model(content + state) == crfsuite_model()
+    assert parse_foreign(content + state, "m").classes_ == list(LABELS)
+    with pytest.raises(ModelFileError, match="can be read"):
+        parse_foreign(content + state.replace(b"lCRF", b"lCRF\\x"), "m")
+    with pytest.raises(ModelFileError, match="no model"):
+        parse_foreign(content, "m")
+
+
+def test_bytes_in_a_pickle_that_were_written_like_others_before():
+    first = pickle.dumps({"c1": b"\x89", "__FILE_RESOURCE_DATA__": crfsuite_model()}, 2)
+    assert first.count(b"c_codecs\nencode") == 1
+    assert pickled_model(first) == crfsuite_model()
+
+
 def test_pickles_are_not_executed(tmp_path):
     class Evil:
         def __reduce__(self):

@@ -9,6 +9,8 @@ from chainfield.errors import ModelFileError
 from chainfield.models.tagging import TaggingModel
 
 MOST_BYTES = 1 << 33  # larger files are no models of these programs
+#: How pickles begin: protocols from 2 on, Python 2's protocol 0, gzip, zlib at several levels.
+PICKLES = (b"\x80", b"ccopy_reg\n", b"\x1f\x8b", b"\x78\x9c", b"\x78\x5e", b"\x78\x01", b"\x78\xda")
 
 
 def read_foreign(path: str | os.PathLike[str], cost_factor: float | None = None) -> TaggingModel:
@@ -61,6 +63,10 @@ def program_of(content: bytes) -> str | None:
     version = int.from_bytes(content[:4], "little")
     if content.startswith(b"version:") or (len(content) > 32 and version // 100 == 1) or content[:3] == b"\0\0\0":
         return "CRF++"
-    if content[:1] == b"\x80" or content[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\x5e", b"\x78\x01", b"\x78\xda"):
+    if (
+        content[:1] == b"\x80"
+        or content.startswith(b"ccopy_reg\n")
+        or content[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\x5e", b"\x78\x01", b"\x78\xda")
+    ):
         return "pickle"
     return None

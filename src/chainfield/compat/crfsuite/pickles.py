@@ -6,14 +6,22 @@ A pickle is a program. It is read here as a list of instructions (:mod:`pickleto
 
 from __future__ import annotations
 
+import codecs
 import pickletools
+import re
 import zlib
 
 from chainfield.errors import ModelFileError
 
 KEY = "__FILE_RESOURCE_DATA__"
 MOST_BYTES = 1 << 32  # of what a compressed pickle may hold
-_BETWEEN = ("MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT", "FRAME", "GLOBAL", "STACK_GLOBAL", "MARK")
+_BETWEEN = (
+    "MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT", "FRAME", "GLOBAL", "STACK_GLOBAL", "MARK",
+    "GET", "BINGET", "LONG_BINGET",  # of _codecs.encode, where something else was written by it before
+)  # fmt: skip
+OLDEST = b"ccopy_reg\n"  # how pickles of an object by protocol 0 begin
+#: A string behind the key in such a pickle: Python 2 wrote both as it writes strings in programs, to the line's end.
+_LINE = re.compile(rb"S'" + KEY.encode() + rb"'\n(?:p\d+\n)?S(['\"])(.*)\1$", re.MULTILINE)
 
 
 def pickled_model(content: bytes, name: str = "the pickle") -> bytes:
@@ -30,6 +38,8 @@ def pickled_models(content: bytes, name: str) -> list[bytes]:
     found: list[bytes] = []
     waiting = False
     try:
+        if content.startswith(OLDEST):
+            return [codecs.escape_decode(line[2])[0] for line in _LINE.finditer(content)]
         for opcode, argument, _ in pickletools.genops(content):
             if argument == KEY:
                 waiting = True
@@ -49,7 +59,7 @@ def pickled_models(content: bytes, name: str) -> list[bytes]:
 
 
 def _plain(content: bytes, name: str) -> bytes:
-    if content[:1] == b"\x80":
+    if content[:1] == b"\x80" or content.startswith(OLDEST):
         return content
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)  # zlib or gzip
     try:
