@@ -108,6 +108,14 @@ def test_faults_of_the_original_do_not_crash(tagger):
     for content in (b"", b"lCRFabc", b"lCRFfoo" * 100, crfsuite_model()[:-1]):
         with pytest.raises(ValueError):
             closed.open_inmemory(content)
+    model = crfsuite_model()
+    for content, message in (
+        (b"FRCl" + model[4:], "another byte order"),
+        (model[:8] + b"XXXX" + model[12:], "not FOMC"),
+        (model[:12] + b"\x65" + model[13:], "version 101 of CRFsuite's format; only 100 is known"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            closed.open_inmemory(content)
     with pytest.raises(TypeError):
         closed.open_inmemory(bytearray(crfsuite_model()))
     tagger.set([["w=1"]])
@@ -119,6 +127,9 @@ def test_faults_of_the_original_do_not_crash(tagger):
         tagger.marginal("B", 1)
     with pytest.raises(TypeError, match="strings or bytes"):
         tagger.marginal(3, 0)
+    for wrong_place in ("0", 0.5, None):
+        with pytest.raises(TypeError, match="a whole number is expected"):
+            tagger.marginal("B", wrong_place)
     for wrong in ("foo", ["foo"], [[{"foo": 1.0}]], [{"a": None}], [{"a": float("nan")}], [{"a": (1,)}], 5):
         with pytest.raises((ValueError, TypeError)):
             tagger.tag(wrong)
@@ -178,6 +189,8 @@ def test_a_refused_sequence_leaves_the_data_as_they_were(tmp_path):
     for x, y in (([{"a": 1}], ["x", "y"]), ([{"a": None}], ["x"]), ([{"a": 1}], [3])):
         with pytest.raises((ValueError, TypeError)):
             trainer.append(x, y)
+    with pytest.raises(TypeError, match="The group is 'g'"):
+        trainer.append([{"a": 1}], ["x"], "g")
     assert trainer._data.labels == {}
     trainer.append([{b"k": b"v"}], [b"x"])
     trainer.train(tmp_path / "m")

@@ -63,10 +63,6 @@ def program_of(content: bytes) -> str | None:
     version = int.from_bytes(content[:4], "little")
     if content.startswith(b"version:") or (len(content) > 32 and version // 100 == 1) or content[:3] == b"\0\0\0":
         return "CRF++"
-    if (
-        content[:1] == b"\x80"
-        or content.startswith(b"ccopy_reg\n")
-        or content[:2] in (b"\x1f\x8b", b"\x78\x9c", b"\x78\x5e", b"\x78\x01", b"\x78\xda")
-    ):
+    if content.startswith(PICKLES):
         return "pickle"
     return None

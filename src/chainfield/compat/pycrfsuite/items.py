@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any, final
 
 from chainfield.arrays import Ragged
@@ -58,3 +59,11 @@ def label_text(label: Any) -> str:
     if isinstance(label, bytes | bytearray):
         return bytes(label).decode("utf-8", "surrogateescape")
     raise ItemError(f"A label is {label!r} ({type(label).__name__}); labels must be strings or bytes.")
+
+
+def whole_number(value: Any, what: str) -> int:
+    """A number as python-crfsuite takes it: anything but a whole one is a TypeError."""
+    try:
+        return index(value)
+    except TypeError:
+        raise TypeError(f"{what} is {value!r} ({type(value).__name__}); a whole number is expected.") from None

@@ -28,7 +28,7 @@ from chainfield.parallel import count_jobs
 from ._dumpparser import ParsedDump
 from .dumping import dump_lines, parsed
 from .errors import ClosedError, ItemError, UnknownLabelError
-from .items import ItemSequence, label_text, without_number
+from .items import ItemSequence, label_text, whole_number, without_number
 
 
 @final
@@ -153,6 +153,7 @@ class Tagger:
     def marginal(self, y: Any, pos: int) -> float:
         """P(label at a position | current sequence)."""
         fitted, batch = self._fitted, self._current
+        pos = whole_number(pos, "The position")
         (label,) = self._known(fitted, [y])
         if batch.n_positions == 0:
             return 0.0

@@ -20,6 +20,7 @@ from chainfield.trainers.averaging import AveragedState
 from . import report
 from ._logparser import TrainLogParser
 from .dataset import Dataset
+from .items import whole_number
 from .parameters import ALGORITHMS, ALIASES
 from .training import Task, compose
 
@@ -112,7 +113,7 @@ class BaseTrainer:
 
     def append(self, xseq: Any, yseq: Sequence[Any], group: int = 0) -> None:
         """Add a sequence and its labels; ``group`` is what ``holdout`` of :meth:`train` names."""
-        self._data.append(xseq, yseq, int(group))
+        self._data.append(xseq, yseq, whole_number(group, "The group"))
 
     def clear(self) -> None:
         """Forget all sequences."""
