@@ -367,3 +367,32 @@ def test_bad_pieces_are_named(client: Any, data: Path, tmp_path: Path) -> None:
     bag = dask.bag.from_sequence([("no pair",)], npartitions=1)
     with pytest.raises(DataError, match="partition 0 of the bag: item 0"):
         LinearCRF().fit(chainfield.dask.corpus(bag, client))
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "memory"])
+def test_finished_pieces_appear_whole_wherever_they_go(kind: str, tmp_path: Path) -> None:
+    from chainfield.dask.output import Folder
+
+    places = {
+        "folder": str(tmp_path / "a" / "b"),
+        "file": f"file://{tmp_path}/a/b",
+        "memory": f"memory://{tmp_path}/a/b",
+    }
+    folder = Folder(places[kind])
+    folder.make()
+    assert folder.names() == set()
+    folder.write("one", b"1")
+    folder.write("two", b"")
+    folder.write("one", b"2")
+    assert folder.names() == {"one", "two"}
+    assert folder.read("one") == b"2"
+
+
+def test_addresses_that_nobody_can_open(tmp_path: Path) -> None:
+    from chainfield.dask.output import Folder
+
+    with pytest.raises(ConfigError, match="nowhere://bucket/x cannot be opened"):
+        Folder("nowhere://bucket/x").make()
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="cannot be used"):
+        Folder(f"file://{tmp_path}/file/below").make()

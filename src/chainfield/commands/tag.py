@@ -42,7 +42,7 @@ _DECODERS = ["viterbi", "posterior", "latent-dynamic"]
 @click.option("--to", metavar="NAME", help="Format of the answers.  [default: by the name of the output]")
 @click.option("--review", type=int, metavar="N", help="Raw text: only the N texts that a person should check first.")
 @annotation_files
-@click.option("--dask", metavar="ADDRESS", help="Tag on a cluster: DATA is a pattern, the output a folder.")
+@click.option("--dask", metavar="ADDRESS", help="Tag on a cluster: DATA is a pattern, the output a folder or address.")
 @jobs
 @reading
 def tag(

@@ -49,14 +49,20 @@ def expand(pattern: str | os.PathLike[str]) -> list[str]:
     return sorted(path for path in glob.glob(text, recursive=True) if Path(path).is_file()) or _none(text)
 
 
+def file_system(address: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    try:
+        files, inner = _fsspec().core.url_to_fs(address)
+    except (ValueError, ImportError) as error:
+        raise ConfigError(f"{address} cannot be opened: {error}.") from None
+    return files, inner
+
+
 def _listed(address: str) -> tuple[Any, list[str]]:
     """The file system of an address, and the files that are there."""
-    fsspec = _fsspec()
+    files, inner = file_system(address)
     try:
-        files, inner = fsspec.core.url_to_fs(address)
         return files, files.glob(inner) if glob.has_magic(inner) else [inner] if files.exists(inner) else []
-    except (ValueError, ImportError) as error:
-        raise ConfigError(f"{address} cannot be read: {error}.") from None
     except OSError as error:
         raise DataError(f"{address} cannot be read: {error}.") from None
 
@@ -68,7 +74,7 @@ def _none(pattern: str) -> list[str]:
 def size_of(path: str) -> int:
     """Bytes of a file."""
     if is_url(path):
-        files, inner = _fsspec().core.url_to_fs(path)
+        files, inner = file_system(path)
         return int(files.size(inner))
     return Path(path).stat().st_size
 

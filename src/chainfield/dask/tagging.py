@@ -27,6 +27,7 @@ from chainfield.frames.tables import read_table
 
 from .connecting import connect
 from .corpus import spread
+from .output import Folder
 
 ABOUT = "about.json"
 INTO = "labels"
@@ -36,7 +37,7 @@ INTO = "labels"
 class Tagged:
     """What a run did."""
 
-    folder: Path
+    folder: str
     n_pieces: int
     n_skipped: int
     n_sentences: int  # those of this run
@@ -53,7 +54,9 @@ def tag(
     watch: Callable[[int, int], None] | None = None,
     **reading: Any,
 ) -> Tagged:
-    """Label column files or Parquet with a model, on the workers of a client; ``output``: a folder that workers see.
+    """Label column files or Parquet with a model, on the workers of a client.
+
+    ``output``: a folder that all workers see, or an address such as s3://bucket/tagged (with fsspec).
 
     The model file is sent to each worker once. Rows come out as they were, with one more column. Pieces that are
     finished already are left out. ``watch`` is called with how many pieces are done, and how many there are.
@@ -72,11 +75,9 @@ def tag(
     into = reading.pop("into", INTO)
     sources = plan_inputs(data, piece_bytes, reading)
     names = output_names(sources)
-    folder = Path(output)
-    _claim(folder, {"model": digest, "pieces": [source.name for source in sources]})
-    left = [
-        (source, folder / name) for source, name in zip(sources, names, strict=True) if not (folder / name).exists()
-    ]
+    folder = Folder(os.fspath(output))
+    there = _claim(folder, {"model": digest, "pieces": [source.name for source in sources]})
+    left = [(source, folder, name) for source, name in zip(sources, names, strict=True) if name not in there]
     skipped, sentences, tokens = len(sources) - len(left), 0, 0
     if left:
         pieces = spread(found, left)
@@ -84,7 +85,7 @@ def tag(
             sentences, tokens = sentences + s, tokens + n
             if watch is not None:
                 watch(done, len(sources))
-    return Tagged(folder, len(sources), skipped, sentences, tokens)
+    return Tagged(str(folder), len(sources), skipped, sentences, tokens)
 
 
 def plan_inputs(data: Any, piece_bytes: int | None, reading: dict[str, Any]) -> list[Any]:
@@ -110,23 +111,24 @@ def output_names(sources: Sequence[Any]) -> list[str]:
     return names
 
 
-def _claim(folder: Path, about: dict[str, Any]) -> None:
-    """Say what a folder is for; refuse one that is for something else."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / ABOUT
-    if path.exists():
+def _claim(folder: Folder, about: dict[str, Any]) -> set[str]:
+    """Say what a folder is for; refuse one that is for something else. Returns the names of what is there."""
+    folder.make()
+    names = folder.names()
+    if ABOUT in names:
         try:
-            same = json.loads(path.read_text(encoding="utf-8")) == about
+            same = json.loads(folder.read(ABOUT)) == about
         except ValueError:
             same = False
         if not same:
             raise ConfigError(
                 f"{folder} holds labels of another model or of other data; give the name of a new folder, or remove it."
             )
-    elif any(folder.iterdir()):
+    elif names:
         raise ConfigError(f"{folder} is not empty, and was not made by tagging; give the name of a new folder.")
     else:
-        replace_file(path, json.dumps(about, indent=1).encode())
+        folder.write(ABOUT, json.dumps(about, indent=1).encode())
+    return names
 
 
 @lru_cache(maxsize=2)
@@ -146,16 +148,19 @@ def model_of(content: bytes, digest: str) -> tuple[Any, dict[str, Any]]:
     return _loaded(digest, str(folder))
 
 
-def tag_piece(job: tuple[Any, Path], content: bytes, digest: str, into: str) -> tuple[int, int]:
+def tag_piece(job: tuple[Any, Folder, str], content: bytes, digest: str, into: str) -> tuple[int, int]:
     """Tag one piece; its file appears when it is complete. Returns how many sentences and tokens it has."""
-    source, target = job
+    source, folder, name = job
     tagger, about = model_of(content, digest)
     if isinstance(source, ParquetSource):
-        return tag_rows(source, target, tagger, into)
-    return tag_columns(source, target, tagger, about)
+        made, sentences, tokens = tag_rows(source, tagger, into)
+    else:
+        made, sentences, tokens = tag_columns(source, tagger, about)
+    folder.write(name, made)
+    return sentences, tokens
 
 
-def tag_rows(source: ParquetSource, target: Path, tagger: Any, into: str) -> tuple[int, int]:
+def tag_rows(source: ParquetSource, tagger: Any, into: str) -> tuple[bytes, int, int]:
     """Rows of a Parquet file, with one more column: lists of labels, or one label where a row is one position."""
     arrow = pyarrow()
     try:
@@ -174,11 +179,10 @@ def tag_rows(source: ParquetSource, target: Path, tagger: Any, into: str) -> tup
         labels = [label for own in labels for label in own]
     out = io.BytesIO()
     arrow.parquet.write_table(table.append_column(into, arrow.array(labels)), out)
-    replace_file(target, out.getvalue())
-    return len(X), sum(map(len, X))
+    return out.getvalue(), len(X), sum(map(len, X))
 
 
-def tag_columns(source: ColumnSource, target: Path, tagger: Any, about: dict[str, Any]) -> tuple[int, int]:
+def tag_columns(source: ColumnSource, tagger: Any, about: dict[str, Any]) -> tuple[bytes, int, int]:
     """A column file, or a part of it: every row as it was, and its label."""
     if source.reading.get("separator") is None:  # that of the training data
         between = (about.get("notes") or {}).get("separator")
@@ -189,5 +193,4 @@ def tag_columns(source: ColumnSource, target: Path, tagger: Any, about: dict[str
         rows = block.read_by(tagger.features, about)
         parts.append(block.labelled(tagger.labels(tagger.features.encode(rows)), names))
         sentences, tokens = sentences + len(rows), tokens + rows.ragged.n_positions
-    replace_file(target, b"".join(parts))
-    return sentences, tokens
+    return b"".join(parts), sentences, tokens
