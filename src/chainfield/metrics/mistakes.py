@@ -72,7 +72,12 @@ def align_spans(gold: Sequence[Span], found: Sequence[Span]) -> SpanAlignment:
 
 
 def find_mistakes(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> list[SpanAlignment]:
-    """The alignment of each sequence; ``scheme`` is a reading of :func:`chainfield.spans.spans`."""
+    """The alignment of each sequence; ``scheme`` is a reading of :func:`chainfield.spans.spans`.
+
+    >>> found = find_mistakes([["B-PER", "I-PER", "O"]], [["B-PER", "O", "O"]])
+    >>> [mistake.kind for mistake in found[0].mistakes]
+    ['boundary']
+    """
     rule_of(scheme)
     check_aligned(y_true, y_pred)
     return [align_spans(spans(gold, scheme), spans(guess, scheme)) for gold, guess in zip(y_true, y_pred, strict=True)]

@@ -63,7 +63,11 @@ def evaluate(
 
 
 def token_accuracy(y_true: Sequences, y_pred: Sequences) -> float:
-    """Share of tokens with the right label; 0.0 if there are no tokens."""
+    """Share of tokens with the right label; 0.0 if there are no tokens.
+
+    >>> token_accuracy([["N", "V", "N"]], [["N", "V", "V"]])
+    0.6666666666666666
+    """
     check_aligned(y_true, y_pred)
     return ratio(int(correct_token_counts(y_true, y_pred).sum()), int(token_counts(y_true).sum()))
 
@@ -76,7 +80,11 @@ def sequence_accuracy(y_true: Sequences, y_pred: Sequences) -> float:
 
 
 def span_f1(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> float:
-    """F1 over all spans (micro average); 0.0 if there are no spans in either, or none is correct."""
+    """F1 over all spans (micro average); 0.0 if there are no spans in either, or none is correct.
+
+    >>> span_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "I-PER", "O", "O"]])
+    0.6666666666666666
+    """
     counts = count(y_true, y_pred, scheme)
     n_spans = int(counts.gold_spans.sum() + counts.predicted_spans.sum())
     return ratio(2 * int(counts.correct_spans.sum()), n_spans)

@@ -49,6 +49,11 @@ class LatentCRF(ChainTagger, OrderSettings, TransitionSettings):
     Labels are often too coarse: "her" begins a noun phrase in "is her brother" and in "gave her flowers", but only in
     the first is the phrase left open. States behind the labels let the model tell such cases apart, and remember what
     it has seen over longer distances than its order.
+
+    >>> X = [["Anna", "lives", "in", "Oslo"], ["Oslo", "is", "cold"]]
+    >>> y = [["B-PER", "O", "O", "B-LOC"], ["B-LOC", "O", "O"]]
+    >>> LatentCRF(n_states=2).fit(X, y).predict([["Anna", "is", "in", "Oslo"]])
+    [['B-PER', 'O', 'O', 'B-LOC']]
     """
 
     n_states: LabelStates = given(

@@ -38,6 +38,12 @@ class LinearCRF(LinearTagger, PruningSettings):
     """A log-linear tagger: one state per label, linear emissions, dense transitions.
 
     Inference is exact. With many labels it is exact over those that a pruner leaves at each position (``prune``).
+
+    >>> X = [["Anna", "lives", "in", "Oslo"], ["Oslo", "is", "cold"]]
+    >>> y = [["B-PER", "O", "O", "B-LOC"], ["B-LOC", "O", "O"]]
+    >>> model = LinearCRF(l2=0.1).fit(X, y)
+    >>> model.predict([["Anna", "is", "in", "Oslo"]])
+    [['B-PER', 'O', 'O', 'B-LOC']]
     """
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:

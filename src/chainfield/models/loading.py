@@ -29,6 +29,11 @@ def load(path: str | os.PathLike[str], n_jobs: int | None = None, *, tokeniser: 
     """Read a model file: the estimator that was saved, ready to predict.
 
     ``tokeniser``: for a :class:`~chainfield.TextTagger` whose tokeniser is a function, which its file cannot hold.
+
+    >>> import chainfield
+    >>> chainfield.LinearCRF().fit([["Oslo", "sleeps"]], [["LOC", "O"]]).save("places.cf")
+    >>> chainfield.load("places.cf").predict([["Oslo"]])
+    [['LOC']]
     """
     fitted, about = load_model(path, count_jobs(n_jobs))
     name = about.get("class", "LinearCRF")

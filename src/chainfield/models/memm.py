@@ -22,6 +22,11 @@ class MEMM(LinearTagger, without=("objective", "margin", "temperature", "class_w
     It trains faster than a CRF, because a position needs no sum over all paths. But a label that few labels can follow
     passes its probability on whatever the input says (the label bias, Lafferty et al. 2001). Compare it with
     :class:`~chainfield.models.LinearCRF` on your data before you rely on it.
+
+    >>> X = [["Anna", "lives", "in", "Oslo"], ["Oslo", "is", "cold"]]
+    >>> y = [["B-PER", "O", "O", "B-LOC"], ["B-LOC", "O", "O"]]
+    >>> MEMM().fit(X, y).predict([["Anna", "is", "in", "Oslo"]])
+    [['B-PER', 'O', 'O', 'B-LOC']]
     """
 
     def _objective(self) -> Objective:

@@ -82,6 +82,11 @@ class TextTagger(Configurable):
 
     ``fit(texts, spans)`` cuts the texts into tokens, turns the spans into labels and trains ``model`` on them;
     ``predict(texts)`` goes the same way back. The tokeniser is saved with the model.
+
+    >>> texts = ["Anna lives in Oslo.", "Oslo is cold."]
+    >>> tagger = TextTagger().fit(texts, [[(0, 4, "PER"), (14, 18, "LOC")], [(0, 4, "LOC")]])
+    >>> [(span.text, span.label) for span in tagger.predict(["Anna is in Oslo."])[0]]
+    [('Anna', 'PER'), ('Oslo', 'LOC')]
     """
 
     model: Any = given(None, "The tagger to train; None: LinearCRF().", Inner(), optional=True, option="")
