@@ -13,6 +13,8 @@ from typing import Any
 
 import chainfield
 
+KEPT = 101  # timings of a contestant that a file keeps
+
 
 @dataclass(frozen=True)
 class Options:
@@ -64,12 +66,20 @@ class Measurements:
         return {
             "name": self.name,
             "figures": self.figures,
-            "samples": self.samples,
+            "samples": {name: thinned(values) for name, values in self.samples.items()},
             "notes": self.notes,
             "tables": tables,
             "tabled": self.tabled,
             "machine": machine(),
         }
+
+
+def thinned(values: list[float]) -> list[float]:
+    """Timings as a file keeps them: all of a few, or evenly spaced ones of many in order of size."""
+    if len(values) <= KEPT:
+        return values
+    ordered = sorted(values)
+    return [ordered[round(i * (len(values) - 1) / (KEPT - 1))] for i in range(KEPT)]
 
 
 def machine() -> dict[str, Any]:
