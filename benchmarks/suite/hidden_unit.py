@@ -154,7 +154,7 @@ def run(options: Options) -> Measurements:
     found.notes += [
         f"OCR, {len(x):,} letters, {UNITS} units, 26 labels; float32 in the sweep, float64 in the gradient, float32 in "
         f"PyTorch. Both sides may use {THREADS} threads; our sweep needs one thread, since it makes one step per word.",
-        f"PyTorch steps once a batch of {BATCH} words, sorted by length; it is timed once.",
+        f"PyTorch makes one step per batch of {BATCH} words, sorted by length; it is timed once.",
         "products: x W and its way back for all letters at once, float32, on two threads: the least that a training "
         "needs in which all words are wrong.",
     ]

@@ -39,7 +39,7 @@ if __name__ == "__main__":
     n, n_features, n_units = map(int, sys.argv[1:])
     X, y = sentences(n, n_features)
     ends: list[float] = []
-    model = HiddenUnitCRF(n_units, dtype="float32", max_iter=PASSES, average_from=0, n_jobs=1)
+    model = HiddenUnitCRF(hidden_units=n_units, dtype="float32", max_iter=PASSES, average_from=0, n_jobs=1)
     model.fit(X, y, callback=lambda _: ends.append(time.process_time()))
     print(
         json.dumps(

@@ -93,7 +93,9 @@ def _chunking(sample: int | None, result: Measurements, *, warm: bool) -> None:
 
 def _second_order(folder: Path, result: Measurements) -> None:
     corpus = first(load_corpus(folder / "train.iob2"), SENTENCES)
-    model = LatentCRF(4, order=2, objective="perceptron", template=ENTITIES, n_init=1, n_jobs=1, max_iter=PASSES)
+    model = LatentCRF(
+        n_states=4, order=2, objective="perceptron", template=ENTITIES, n_init=1, n_jobs=1, max_iter=PASSES
+    )
     model.fit(corpus.rows, corpus.labels)
     result.add("second_order_pass", _per_pass(model))
     tagger = model.tagger_
