@@ -101,8 +101,9 @@ def table() -> tuple[Array, Bytes]:
     firsts, entries = zip(*(line.split() for line in lines), strict=True)
     bounds = np.array([*(int(first, 16) for first in firsts), CODES])
     whole = np.repeat(np.array(list(map(int, entries)), np.uint8), np.diff(bounds))
-    blocks, stage = np.unique(whole.reshape(-1, 256), axis=0, return_inverse=True)
-    return stage.astype(np.uint16).ravel(), np.ascontiguousarray(blocks).ravel()
+    numbers: dict[bytes, int] = {}  # of the blocks that differ; sorting them would take a quarter of a second
+    stage = [numbers.setdefault(block.tobytes(), len(numbers)) for block in whole.reshape(-1, 256)]
+    return np.array(stage, np.uint16), np.frombuffer(b"".join(numbers), np.uint8)
 
 
 def write_table() -> None:
