@@ -116,8 +116,10 @@ def test_verbose_models_show_a_bar_in_notebooks(
     monkeypatch.setitem(sys.modules, "IPython.display", displaying)
     assert in_notebook()
     crf = LinearCRF(max_iter=3, tol=1e-9, verbose=True).fit(X, Y)
-    assert len(shown) == len(crf.history_)
+    assert len(shown) == len(crf.history_) + 1
     assert "value='1'" in shown[0]
+    assert "max='3' value='3'" in shown[-1]
+    assert crf.stop_reason_ in shown[-1]
     assert capsys.readouterr().out == ""
 
 

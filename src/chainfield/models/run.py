@@ -59,6 +59,11 @@ class Training:
 
     def run(self, theta: Float, n_starts: int, start: Callable[[int], Float]) -> None:
         """Train from θ, and from more starts if there are to be several: the best is kept."""
+        self._train(theta, n_starts, start)
+        if isinstance(self._watch, NotebookBar) and self.session is not None:
+            self._watch.finish(self.session.reason)
+
+    def _train(self, theta: Float, n_starts: int, start: Callable[[int], Float]) -> None:
         resumed, save = self._checkpoint(theta)
         if resumed is not None or n_starts == 1:
             frugal = self._frugal
