@@ -574,7 +574,7 @@ def test_files_by_address(tmp_path: Path, column_file: Path) -> None:
         plan_columns("memory://nowhere/*.txt")
     with pytest.raises(FileNotFoundError, match=r"There is no file memory://corpus/c\.txt"):
         plan_columns("memory://corpus/c.txt")
-    with pytest.raises(ConfigError, match=r"nothing://x.txt cannot be read"):
+    with pytest.raises(ConfigError, match=r"nothing://x.txt cannot be opened"):
         plan_columns("nothing://x.txt")
     X, y = arrays(12)
     out = io.BytesIO()
