@@ -181,7 +181,7 @@ def test_a_killed_client_goes_on_from_its_checkpoint(client: Any, data: Path, tm
 @pytest.mark.skipif("CHAINFIELD_NIGHTLY" not in os.environ, reason="two processes that wait for each other")
 def test_networks_train_on_workers(client: Any) -> None:
     """The recipe of docs/cluster.md."""
-    client.wait_for_workers(len(client.nthreads()), timeout=60)
+    client.wait_for_workers(2, timeout=60)  # another test may have killed one
     torch = pytest.importorskip("torch", reason="needs the extra torch")
     page = (Path(__file__).parent.parent / "docs" / "cluster.md").read_text(encoding="utf-8")
     recipe = page.split("## Networks")[1].split("```py\n")[1].split("```")[0]
