@@ -1,12 +1,14 @@
 """Writes the tables of settings, options, limits and file parts into the pages: ``python docs/tables.py``.
 
 A table stands between ``<!-- settings NAME -->`` (or ``options``, ``values``, ``tensors``, ``scorers``, ``limits``) and
-``<!-- end -->``; what is between them is written anew from the declarations.
+``<!-- end -->``; what is between them is written anew from the declarations. ``<!-- results NAME -->`` is the first
+table of a benchmark's kept results.
 ``--check`` changes nothing and fails if a table is out of date.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable
@@ -27,13 +29,15 @@ from chainfield.models.neural.state import NeuralState
 from chainfield.schema import Part, Tensor
 from chainfield.scorers import SCORERS, Pruner
 from chainfield.settings import Choice, Configurable, Setting
-from chainfield.text.tagging import reader
+from chainfield.text.tagging import text_tagger
 from chainfield.trainers import LBFGS, SDCA, SGD, Adam, Auto, RProp
 from chainfield.trainers.session import SESSION
 
 TRAINERS = (LBFGS, Auto, SDCA, SGD, Adam, RProp, EM, EBW)
 DOCS = Path(__file__).parent
-MARK = re.compile(r"(<!-- (settings|options|values|tensors|scorers|limits) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+RESULTS = DOCS.parent / "benchmarks" / "results"
+KINDS = "settings|options|values|tensors|scorers|limits|results"
+MARK = re.compile(rf"(<!-- ({KINDS}) ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def settings_table(name: str) -> str:
@@ -88,7 +92,7 @@ def part_named(name: str) -> tuple[str, Part]:
         "estimator": ("", model.ESTIMATOR),
         "training": ("", model.TRAINING),
         "parameters": ("", model.PARAMETERS),
-        "text": ("", reader.SCHEMA),
+        "text": ("", text_tagger.SCHEMA),
         "chain": ("", parts.CHAIN),
         "pruner": ("pruner.", Pruner.schema),
         "counted-space": ("space.", parts.COUNTED_SPACE),
@@ -153,6 +157,18 @@ def limits_table(_: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def results_table(name: str) -> str:
+    """The first table of a benchmark; numbers have two decimals."""
+    table = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))["tables"][0]
+
+    def cell(value: str | float | None) -> str:
+        return "–" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
+
+    lines = [f"| {' | '.join(table['head'])} |", "|---" * len(table["head"]) + "|"]
+    lines += [f"| {' | '.join(map(cell, row))} |" for row in table["rows"]]
+    return "\n".join(lines) + "\n"
+
+
 def renewed(text: str) -> str:
     """A page with its tables written anew."""
     tables = {
@@ -162,6 +178,7 @@ def renewed(text: str) -> str:
         "tensors": tensors_table,
         "scorers": scorers_table,
         "limits": limits_table,
+        "results": results_table,
     }
     return MARK.sub(lambda found: found[1] + tables[found[2]](found[3]) + found[4], text)
 

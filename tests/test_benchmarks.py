@@ -189,6 +189,65 @@ def test_benchmarks_of_all_styles_of_input(corpora, tmp_path, monkeypatch, name,
     assert str(tmp_path) not in json.dumps(result)
 
 
+def test_regret_of_defaults_goes_on_where_it_was_stopped(corpora, tmp_path, monkeypatch):
+    grids, regret, training = (importlib.import_module(f"defaults.{name}") for name in ("grids", "regret", "training"))
+    two = tuple(f for f in grids.FAMILIES if f.name in ("LinearCRF", "LinearCRF, piecewise"))
+    for module in (grids, regret):
+        monkeypatch.setattr(module, "FAMILIES", two)
+    monkeypatch.setenv("CHAINFIELD_CELLS", str(tmp_path / "cells"))
+    monkeypatch.setattr(regret, "cells", lambda: [c for c in grids.cells() if not c.chosen or c.chosen[0][0] == "l2"])
+    trained, real = [], training.train
+
+    def train(cell, sample):
+        if len(trained) == 5 and "stop" not in trained:
+            trained.append("stop")
+            raise KeyboardInterrupt
+        trained.append(cell)
+        return real(cell, sample)
+
+    monkeypatch.setattr(training, "train", train)
+    part = call("defaults", "--sample", 3, "--json", tmp_path / "out.json")
+    assert part.exit_code == 0, part.output
+    assert "stopped after 5 of " in part.output
+    assert call("defaults", "--sample", 3, "--json", tmp_path / "out.json").exit_code == 0
+    assert len(trained) == len(set(trained))  # none twice
+    result = json.loads((tmp_path / "out.json").read_text())
+    assert {"linearcrf_worst_regret", "linearcrf_piecewise_worst_below_likelihood"} <= set(result["figures"])
+    assert result["tables"][0]["head"][:2] == ["model", "corpora"]
+    assert all(row[4] >= 0 for row in result["tables"][0]["rows"])
+    assert "Missing corpora: addresses" in " ".join(result["notes"])
+    assert str(tmp_path) not in json.dumps(result)
+
+
+def test_cells_of_other_code_count_where_they_are_trusted(tmp_path, monkeypatch):
+    importlib.import_module("defaults")  # which knows where the harness of the papers is
+    cells = importlib.import_module("harness.cells")
+    experiment = importlib.import_module("harness.experiment")
+    monkeypatch.setenv("CHAINFIELD_CELLS", str(tmp_path))
+    context = experiment.Context("full", 0, 1, {}, lambda text: None)
+    assert cells.earlier("a part", {"x": 1}) is None
+    cells.kept("a part", {"x": 1}, context, lambda: {"score": 2.0})
+    (tmp_path / "a-part-damaged.json").write_text("{")
+    assert cells.earlier("a part", {"x": 1}) == {"score": 2.0}
+    assert cells.earlier("a part", {"x": 2}) is None
+
+
+def test_names_are_thinned():
+    rare = importlib.import_module("defaults.rare_names")
+    y = [["O"] * 20] * 50 + [["B-X", "O"]] * 40
+    X, kept = rare.thinned([["w"] * len(labels) for labels in y], y, seed=0)
+    tokens = [label for labels in kept for label in labels]
+    assert len(X) == len(kept)
+    assert 0.009 <= sum(label != "O" for label in tokens) / len(tokens) <= 0.01
+
+
+def test_segments_and_stretched_sequences():
+    sequences = importlib.import_module("defaults.sequences")
+    x = sequences.np.arange(14.0).reshape(7, 2)
+    assert sequences.statistics(x).shape == sequences.statistics(x[:2]).shape == (5 * 2 * 2 + 1,)
+    assert sequences.stretched(x, 13)[::2].tolist() == x.tolist()
+
+
 def test_dicts_of_the_tutorial_have_other_keys_at_the_ends(corpora):
     styles = importlib.import_module("suite.styles")
     first, *_, last = styles.tutorial_dicts(tasks.conll2000().train.rows)[0]

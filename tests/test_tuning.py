@@ -1,11 +1,13 @@
 """``chainfield train --tune``: a search around the defaults."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import chainfield
-from chainfield import LinearCRF
+from chainfield import HiddenCRF, HiddenUnitCRF, HMMClassifier, LatentCRF, LinearCRF, NeuralCRF
 from chainfield.commands.training_data import load_columns
 from chainfield.commands.tuning import tune
 from test_commands import run
@@ -34,6 +36,31 @@ def test_the_best_of_what_was_tried_is_kept(data: Path, development: bool) -> No
     tune(LinearCRF(l2=0.3, n_jobs=1), found, 10.0, {"l2": 0.3, "min_count": 1}, said.append, most=1)
     tune(model, found, 1e-7, {}, said.append)
     assert said[-1] == "no trial was finished in time; the settings stay as they are"
+
+
+def test_where_there_is_nothing_to_try(data: Path) -> None:
+    found, said = load_columns(str(data), None, {"label_column": -1}), []
+    assert tune(LinearCRF(), found, 10.0, {"l2": 0.5, "min_count": 1}, said.append) == {}
+    assert said == ["every setting that a search could change is given; there is nothing to try"]
+
+
+def test_parts_of_the_data_that_lack_a_class_do_not_end_a_trial() -> None:
+    pytest.importorskip("optuna", reason="needs the extra tune")
+    rng = np.random.default_rng(0)
+    y = ["a"] * 9 + ["b"] * 3
+    X = [rng.normal(size=(6, 2)) + 3 * (label == "b") for label in y]
+    found, said = SimpleNamespace(X=X, y=y, development={"X_dev": X, "y_dev": y}), []
+    tune(HMMClassifier(n_states=1, n_jobs=1), found, 10.0, {"n_states": 1, "n_components": 1}, said.append, most=1)
+    tune(HMMClassifier(n_jobs=1), found, 10.0, {}, said.append, most=2)
+    assert any(line.startswith("defaults: ") for line in said)
+
+
+def test_every_model_has_something_to_search() -> None:
+    for kind in (LinearCRF, LatentCRF, HiddenUnitCRF, HMMClassifier, HiddenCRF, NeuralCRF):
+        for name, setting in kind.settings.items():
+            for value in setting.search:
+                kind(**{name: value}).check_settings()
+        assert any(setting.search for setting in kind.settings.values())
 
 
 def test_the_command_says_what_it_tried(data: Path) -> None:

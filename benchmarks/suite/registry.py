@@ -21,7 +21,8 @@ class Benchmark:
 
     def load(self) -> Callable[[Options], Measurements]:
         """The function that runs it."""
-        run: Callable[[Options], Measurements] = getattr(importlib.import_module(f"suite.{self.module}"), self.function)
+        name = self.module if "." in self.module else f"suite.{self.module}"
+        run: Callable[[Options], Measurements] = getattr(importlib.import_module(name), self.function)
         return run
 
 
@@ -153,6 +154,24 @@ BENCHMARKS = {
         ),
         Benchmark(
             "round-trips", "text and spans to every format and back: random documents, real corpora", "3", "round_trips"
+        ),
+        Benchmark(
+            "defaults",
+            "defaults of all models against grids of one setting at a time, on development data of 14 corpora",
+            "60",
+            "defaults.regret",
+        ),
+        Benchmark(
+            "sequences",
+            "whole sequences by defaults: hidden CRFs beside HMMs, segment statistics with regression, MiniRocket",
+            "5",
+            "defaults.sequences",
+        ),
+        Benchmark(
+            "rare-names",
+            'names thinned to 1 %: `class_weight="balanced"` and `tune_for="span_f1"` beside no weights',
+            "4",
+            "defaults.rare_names",
         ),
     )
 }

@@ -47,10 +47,22 @@ def place(name: str, settings: Mapping[str, Any], context: Context, module: str)
     folder = os.environ.get(CELLS)
     if not folder:
         return None
-    slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80]
     code = provenance_of(module)
     said = json.dumps([name, told(settings), context.mode, context.seed, code.experiment, code.library], sort_keys=True)
-    return Path(folder) / f"{slug}-{hashlib.sha256(said.encode()).hexdigest()[:16]}.json"
+    return Path(folder) / f"{_slug(name)}-{hashlib.sha256(said.encode()).hexdigest()[:16]}.json"
+
+
+def earlier(name: str, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What is kept of a part whatever code computed it, the latest first; None if nothing is."""
+    folder = os.environ.get(CELLS)
+    paths = Path(folder).glob(f"{_slug(name)}-*.json") if folder else ()
+    for path in sorted(paths, key=lambda path: path.stat().st_mtime, reverse=True):
+        found = _content(path)
+        if found.get("name") == name and found.get("settings") == told(settings):
+            value = _read(path)
+            if value is not None:
+                return value
+    return None
 
 
 def told(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,9 +71,19 @@ def told(settings: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80]
+
+
 def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))["value"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    value = _content(path).get("value")
     return value if isinstance(value, dict) else None
+
+
+def _content(path: Path) -> dict[str, Any]:
+    """What a file holds; nothing if it is damaged."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

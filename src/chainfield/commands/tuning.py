@@ -22,9 +22,6 @@ from chainfield.models.kinds import seed_of
 
 FOLDS = 3
 PARTS = (9, 3, 1)  # a trial sees one in so many training sequences, step after step
-#: What is searched, by the names of settings, where a model has them and the user leaves them open.
-RANGES: dict[str, tuple[float, float]] = {"l2": (0.001, 10.0), "kappa": (0.03, 1.0)}
-CHOICES: dict[str, tuple[int, ...]] = {"min_count": (1, 2, 3), "n_states": (1, 2, 3, 5), "n_components": (1, 2, 4)}
 
 
 class OutOfTime(Exception):
@@ -59,7 +56,12 @@ class Search:
             settings = {} if trial.number == 0 else self._suggested(trial)
             score = math.nan
             for step, part in enumerate(PARTS):
-                score = self._score(settings, part)
+                try:
+                    score = self._score(settings, part)
+                except ChainfieldError:
+                    if part == 1:
+                        raise
+                    continue  # a part of the data may lack a class
                 trial.report(score, 3**step)
                 if trial.number and part > 1 and trial.should_prune():
                     self.say(f"{_shown(settings)}: {100 * score:.2f} on 1/{part} of the data; given up")
@@ -87,10 +89,11 @@ class Search:
     def _suggested(self, trial: Any) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for name in self.open_settings:
-            if name in RANGES:
-                found[name] = trial.suggest_float(name, *RANGES[name], log=True)
+            values = self.model.settings[name].search
+            if isinstance(values[0], float):
+                found[name] = trial.suggest_float(name, *values, log=True)
             else:
-                found[name] = trial.suggest_categorical(name, CHOICES[name])
+                found[name] = trial.suggest_categorical(name, values)
         return found
 
     def _score(self, settings: dict[str, Any], part: int) -> float:
@@ -147,9 +150,12 @@ def tune(
     """Search for so many minutes, or by ``most`` trials, and set what was best; returns it."""
     if not isinstance(model, ChainEstimator) or not isinstance(found.X, Sequence):
         raise ConfigError("--tune is for column files and for arrays in memory; leave it out.")
-    names = tuple(name for name in (*RANGES, *CHOICES) if name in model.settings and name not in given)
+    names = tuple(name for name, setting in model.settings.items() if setting.search and name not in given)
     if len(found.X) < 2 * FOLDS:
         raise ConfigError(f"--tune needs at least {2 * FOLDS} sequences, and there are {len(found.X)}.")
+    if not names:
+        say("every setting that a search could change is given; there is nothing to try")
+        return {}
     search = Search(model, found.X, found.y, found.development, names, 60.0 * minutes, say)
     best = search.run(seed_of(model.random_state), most)
     model.set_params(**best)

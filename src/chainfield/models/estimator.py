@@ -38,6 +38,7 @@ from .groups import FeatureSettings, ObjectiveSettings, RunningSettings, Trainin
 from .inputs import choose_map, split_sequences
 from .kinds import seed_of
 from .material import Material
+from .prior import PriorSettings, check_tuning, tuned
 from .run import Run, Training, check_development
 from .scaling import crossfit_temperature, fit_temperature
 from .stream import anchored_problem, check_chunk, firmness, stream_trainer, streams
@@ -173,6 +174,7 @@ class ChainEstimator(
         known = (*(() if previous is None else previous.task.labels), *run.classes)
         labels = data.labels(self.task_type, known, run.development)
         check_class_weight(self.class_weight, labels)
+        self._check_tuning(labels, data, run)
         scheme, rules = self._rules(labels, data.label_sequences)
         task, space = self.task_type(labels), self._space(labels, rules)
         check_rules(rules, labels, data.label_sequences)
@@ -220,6 +222,7 @@ class ChainEstimator(
                     self.history_ = session.history  # all of it
                     self.training_mark_ = training.mark
         assert session is not None
+        self._tune(data, run)
         self.fitted_ = replace(self.fitted_, temperature=self._temperature(data, previous, run))
         chosen = self.max_iter is not None or isinstance(self.trainer, Trainer)  # when to stop
         if not session.state.done and not chosen and not trainer.online:
@@ -228,6 +231,12 @@ class ChainEstimator(
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _check_tuning(self, labels: tuple[Any, ...], data: TrainingData, run: Run) -> None:
+        """Refuse what a fitted model cannot be tuned for."""
+
+    def _tune(self, data: TrainingData, run: Run) -> None:
+        """Change the fitted model until it is what the settings ask for."""
 
     def _compacted(self, fitted: FittedModel, start: Float, material: Material) -> FittedModel:
         """The same model without what it does not need; ``start``: where training began."""
@@ -312,8 +321,21 @@ class ChainEstimator(
         check_trainer(self, trainer_name(self, self._objective(), False))
 
 
-class ChainTagger(ChainEstimator, TaggingModel):
+class ChainTagger(ChainEstimator, TaggingModel, PriorSettings):
     """Base of the taggers that are fitted by a trainer."""
+
+    remembered: ClassVar[tuple[str, ...]] = ("n_sequences_seen", "outside_shift")
+    #: What ``tune_for`` added to the scores of O at every position.
+    outside_shift_: float = 0.0
+
+    def _check_tuning(self, labels: tuple[Any, ...], data: TrainingData, run: Run) -> None:
+        if self.tune_for is not None:
+            check_tuning(self, labels, data, run)
+
+    def _tune(self, data: TrainingData, run: Run) -> None:
+        self.outside_shift_ = 0.0
+        if self.tune_for is not None:
+            self.fitted_, self.outside_shift_ = tuned(self, self.tagger_, data, run)
 
 
 class ChainClassifier(ChainEstimator, ClassifyingModel):

@@ -60,6 +60,7 @@ class ObjectiveSettings(Grouped, group=OBJECTIVE):
         None,
         "Penalty l2 · ‖w‖² (CRFsuite's c2; there is no ½). None: 0.5; 0 for perceptron and large margin, which "
         "averaging regularises.",
+        search=(0.001, 10.0),
     )
     temperature: Any = number(
         "auto",
@@ -133,7 +134,7 @@ class FeatureSettings(Grouped, group=FEATURES):
         "of a template, or a path. None: the built-in features for text.",
         Template(),
     )
-    min_count: int = whole(1, "Features that occur at fewer positions are left out.", least=0)
+    min_count: int = whole(1, "Features that occur at fewer positions are left out.", least=0, search=(1, 2, 3))
     all_features: bool = flag(
         False, "A weight for every feature with every label, not only for pairs seen in training."
     )

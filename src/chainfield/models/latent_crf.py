@@ -61,6 +61,7 @@ class LatentCRF(ChainTagger, OrderSettings, TransitionSettings):
         "Hidden states behind each label; a dict names labels, and those that it does not name have one state.",
         StateCounts(),
         option="states",
+        search=(1, 2, 3, 5),
     )
     rank: int | None = whole(
         None, "Transitions between states are a product U Vᵀ of this rank; None: a weight for every pair of states."

@@ -16,7 +16,10 @@ from .linear_crf import LinearTagger
 
 
 @final
-class MEMM(LinearTagger, without=("objective", "margin", "temperature", "class_weight", "boundary", "aggressiveness")):
+class MEMM(
+    LinearTagger,
+    without=("objective", "margin", "temperature", "class_weight", "tune_for", "boundary", "aggressiveness"),
+):
     """A chain of maximum-entropy classifiers: P(label | label before, input), each normalised by itself.
 
     It trains faster than a CRF, because a position needs no sum over all paths. But a label that few labels can follow

@@ -20,6 +20,7 @@ class Setting:
     help: str
     optional: bool = False  # whether None is possible
     option: str | None = None  # how the command line calls it, where not by its name; "": not at all
+    search: tuple[Any, ...] = ()  # what a search for better settings tries: both ends of a range (floats), or values
     only_with: dict[str, tuple[Any, ...]] = field(default_factory=dict)  # other settings that give it a meaning
     name: str = ""
     group: str = ""

@@ -54,7 +54,9 @@ class HiddenUnitCRF(
 ):
     """A tagger with binary hidden units between features and labels: not linear in its features, inference exact."""
 
-    hidden_units: int = whole(100, "How many hidden units. More are better and cost more; some hundred are usual.")
+    hidden_units: int = whole(
+        100, "How many hidden units. More are better and cost more; some hundred are usual.", search=(50, 100, 200, 400)
+    )
     input_pace: float = number(
         PACE,
         "Step of the weights from features to units, times the mean of ‖x‖², relative to that of the transitions, "

@@ -66,6 +66,7 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
     )
     l2: float | None = but(
         ObjectiveSettings.l2,
+        search=(0.1, 1000.0),
         help="Penalty l2 · ‖w‖². Where training starts from an HMM, penalties draw weights to the start, else to 0. "
         "None: 10 from an HMM, else 0.5; 0 for objectives that are not smooth.",
     )

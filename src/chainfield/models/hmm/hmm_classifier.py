@@ -80,7 +80,7 @@ class HMMClassifier(
         "classes or those "
         "of paths (states); None: nothing.",
     )
-    kappa: float = but(BlockSettings.kappa, default=1.0, help="How much is flattened: 1 changes nothing.")
+    kappa: float = but(BlockSettings.kappa, default=1.0, help="How much is flattened: 1 changes nothing.", search=())
     trainer: str = but(
         TrainingSettings.trainer,
         default="em",
@@ -92,6 +92,7 @@ class HMMClassifier(
         ObjectiveSettings.l2,
         default=0.0,
         optional=False,
+        search=(),
         help="Gradient trainers: penalty on the squared distance from the maximum-likelihood model.",
     )
 

@@ -47,7 +47,7 @@ class Topology(Kind):
 class BlockSettings(Grouped):
     """Of models with a block of hidden states per class, and Gaussian mixtures in them."""
 
-    n_states: int = whole(3, "Hidden states of each class.", option="states")
+    n_states: int = whole(3, "Hidden states of each class.", option="states", search=(1, 2, 3, 5, 8))
     topology: Any = given(
         "left-to-right",
         "Which states may follow which: left-to-right, ergodic, or your own: a boolean matrix "
@@ -55,7 +55,9 @@ class BlockSettings(Grouped):
         Topology(),
     )
     skip: int = whole(1, "Left to right: how far a step may go ahead.")
-    n_components: int = whole(1, "Mixture components (Gaussians with diagonal covariances) of each state, for arrays.")
+    n_components: int = whole(
+        1, "Mixture components (Gaussians with diagonal covariances) of each state, for arrays.", search=(1, 2, 4, 8)
+    )
     init: str = choice(
         "kmeans",
         INITS,
@@ -77,6 +79,7 @@ class BlockSettings(Grouped):
         0.3,
         "How much is flattened: 1 changes nothing. Small values suit many columns, whose HMM is far too sure.",
         above=True,
+        search=(0.03, 1.0),
     )
 
 

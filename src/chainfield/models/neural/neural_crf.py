@@ -87,9 +87,12 @@ class NeuralCRF(
         ObjectiveSettings.l2,
         default=0.0,
         optional=False,
+        search=(),
         help="Decay of all weights by learning_rate · l2 per step (AdamW).",
     )
-    learning_rate: float = but(TrainingSettings.learning_rate, default=1e-3, optional=False, help="Adam's step.")
+    learning_rate: float = but(
+        TrainingSettings.learning_rate, default=1e-3, optional=False, search=(3e-4, 3e-3), help="Adam's step."
+    )
     epsilon: float = number(
         1e-6, "Adam's epsilon: a smaller one makes larger steps where gradients are tiny.", above=True
     )
@@ -109,7 +112,7 @@ class NeuralCRF(
         help="Number of threads: of torch in training (one below 256 states, where more would only wait for each "
         "other), and of prediction; None or -1: all processors.",
     )
-    remembered: ClassVar[tuple[str, ...]] = ("best_iteration",)
+    remembered: ClassVar[tuple[str, ...]] = ("best_iteration", "outside_shift")
     # Of trainers there is one; it has no setting.
     trainer: str = but(TrainingSettings.trainer, default="adam")
 
