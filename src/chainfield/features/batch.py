@@ -107,10 +107,13 @@ class Batch:
 
     def take(self, sequences: Int) -> Batch:
         """Some sequences, copied, in the given order."""
-        positions = self.positions(sequences)
         lengths = self.offsets[sequences + 1] - self.offsets[sequences]
+        return self.at(self.positions(sequences), np.concatenate([[0], np.cumsum(lengths)]))
+
+    def at(self, positions: Int, offsets: Int) -> Batch:
+        """Any positions, copied, as sequences with these offsets."""
         return Batch(
-            offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            offsets=offsets,
             sparse=None if self.sparse is None else self.sparse.take(positions),
             dense=None if self.dense is None else self.dense[positions],
             edges=None if self.edges is None else self.edges.take(positions),

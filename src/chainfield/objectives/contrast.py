@@ -45,10 +45,9 @@ class Contrast(Objective):
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
         """Loss and gradient in score space."""
         d = potentials.zeros()
-        free = potentials
-        if self.uses_cost and targets.cost is not None:
-            node = potentials.node + targets.cost[targets.clamp.index]
-            free = Potentials(node, potentials.edge, potentials.offsets)
+        free, extra = potentials, targets.extra(self.uses_cost)
+        if extra is not None:
+            free = Potentials(potentials.node + extra[targets.clamp.index], potentials.edge, potentials.offsets)
         above = self._gather(space, free, targets.weight, d)
         if targets.path is not None:
             below = add_path(space, potentials, targets.path, -targets.weight, d)

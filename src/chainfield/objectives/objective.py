@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
-from chainfield.arrays import Float
+import numpy as np
+
+from chainfield.arrays import Bool, Float
 from chainfield.inference import Paths
 from chainfield.potentials import Clamp, How, Potentials
 from chainfield.states import StateSpace
@@ -19,6 +21,15 @@ class Targets:
     weight: Float  # (S,)
     cost: Float | None = None  # (M, R): cost[clamp.index[t], r] of row r at position t, for margin objectives
     path: Paths | None = None  # the only path that the clamp allows, if it is known to be the only one
+    given: Bool | None = None  # (M,) sets that bind the free side as well: positions that are not learned from
+
+    def extra(self, uses_cost: bool) -> Float | None:
+        """(M, R) what the free side has on top of scores: costs if they count, and -inf beside what is given."""
+        cost = self.cost if uses_cost else None
+        if self.given is None:
+            return cost
+        shut = self.given[:, None] & ~self.clamp.table
+        return np.where(shut, -np.inf, 0.0 if cost is None else cost)
 
 
 class Objective(ABC):

@@ -8,7 +8,7 @@ from .spread import Piece, SpreadProblem
 from .steps import KeptGradients, MarginRule, Steps, Walked
 from .summed import SummedProblem
 from .trainable import Pullback, Trainable
-from .windows import LONG, WINDOW
+from .windows import LONG, WINDOW, windowed
 
 __all__ = [
     "LONG",
@@ -28,4 +28,5 @@ __all__ = [
     "Walked",
     "data_arrays",
     "move_back",
+    "windowed",
 ]

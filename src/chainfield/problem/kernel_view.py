@@ -60,11 +60,12 @@ def known_of(problem: Problem) -> Known:
     """What is known of the labels, for the kernels."""
     from chainfield.kernels.train.contrast import Known
 
-    targets, path, cost = problem.targets, problem.path, problem.targets.cost
+    targets, path = problem.targets, problem.path
+    extra = targets.extra(problem.objective.uses_cost)
     return Known(
         targets.clamp.index,
         targets.clamp.table,
-        cost if problem.objective.uses_cost and cost is not None else np.empty((0, problem.chain.space.n_rows)),
+        np.empty((0, problem.chain.space.n_rows)) if extra is None else extra,
         np.empty(0) if problem.offset is None else problem.offset,
         targets.weight,
         path is not None,

@@ -116,7 +116,7 @@ def lattice_pass_of(problem: Problem) -> LatticePass | None:
     )
     slot_first, slot, value = _slots(pairing, problem)
     position = lattice.position_of()
-    cost = problem.targets.cost if problem.objective.uses_cost else None
+    cost = problem.targets.extra(problem.objective.uses_cost)
     edge = np.full(space.n_edges, -1, np.int64)
     if moves is not None:
         edge = np.where(moves.tie >= 0, at[f"{moves.name}.weight"] + moves.tie.astype(np.int64), -1)

@@ -20,9 +20,9 @@ from chainfield.potentials import Lattice, Potentials
 from chainfield.scorers import Chain
 
 from .fast_pass import FastPass
-from .kernel_view import RAN_AWAY, known_of
+from .kernel_view import RAN_AWAY
 from .lattice_pass import LatticePass, lattice_pass_of
-from .linear_pass import LinearPass, linear_pass_of
+from .linear_pass import linear_pass_of
 from .one_by_one import one_by_one
 from .pieces import Term
 from .steps import Steps, Walked
@@ -92,10 +92,7 @@ class Problem(SummedProblem):
     @cached_property
     def windows(self) -> Problem:
         """Long sequences cut into windows, where they may be."""
-        found = windowed(self) if self.cuttable and self.pass_size is None else self
-        if found is not self and isinstance(self.fast, LinearPass):  # what was made of features serves both
-            found.__dict__["fast"] = replace(self.fast, problem=found, known=known_of(found))
-        return found
+        return windowed(self) if self.cuttable and self.pass_size is None else self
 
     @property
     def notes(self) -> dict[str, float]:
@@ -235,7 +232,7 @@ class Problem(SummedProblem):
         if path is not None:
             path = Paths(path.states[positions], path.edges[positions], path.score)
         lattice = None if self.lattice is None else self.lattice[positions]
-        return batch, Targets(t.clamp[positions], t.weight[sequences], t.cost, path), lattice
+        return batch, Targets(t.clamp[positions], t.weight[sequences], t.cost, path, t.given), lattice
 
 
 def data_arrays(batch: Batch, targets: Targets, shift: Float | None = None) -> Iterator[Array]:

@@ -11,7 +11,7 @@ import torch
 from chainfield.arrays import Array, Bool, Float, Int, Int32
 from chainfield.features.batch import Batch, Tokens
 from chainfield.objectives import Objective, Targets
-from chainfield.problem import Problem, Trainable, data_arrays
+from chainfield.problem import Problem, Trainable, data_arrays, windowed
 from chainfield.scorers import Chain
 from chainfield.torch import CRF
 from chainfield.torch.layout import Layout
@@ -131,7 +131,11 @@ class NeuralProblem(Trainable):
 
 
 def in_torch(problem: Problem, dropout: float, rank: int | None, seed: int, device: str | None = None) -> NeuralProblem:
-    """A problem whose first scorer is a network, as torch solves it; ``device``: None for a GPU if there is one."""
+    """A problem whose first scorer is a network, as torch solves it; ``device``: None for a GPU if there is one.
+
+    Long sequences are cut: a step is taken for some windows, and the network reads one window at a time.
+    """
+    problem = windowed(problem, given=False) if problem.cuttable else problem
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     scorer, tokens = problem.chain.emissions[0], problem.batch.tokens
     assert isinstance(scorer, Neural)
