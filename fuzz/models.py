@@ -15,6 +15,7 @@ import json
 import random
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,10 @@ from scratch import folder
 
 import chainfield
 from chainfield.errors import ChainfieldError
+from chainfield.files import model as model_files
 from chainfield.files.container import DIGEST, KEY, OLD_DIGEST
 from chainfield.files.digest import digest
+from chainfield.fitted.eight_bit import eight_bit, restored
 
 ROOT = Path(__file__).parent.parent
 SMALL = 20_000  # bytes
@@ -60,7 +63,23 @@ def seeds() -> list[bytes]:
         for model in _trained():
             model.save(path)
             found.append(path.read_bytes())
+        found.append(_in_bytes(path))
     return found
+
+
+def _in_bytes(path: Path) -> bytes:
+    """A file whose parameters have eight bits, as those of large models have."""
+    model = chainfield.HiddenUnitCRF(hidden_units=2, n_jobs=1).fit([[("a",), ("bc",)], [("d",)]], [["x", "y"], ["x"]])
+    theta = model.fitted_.theta
+    rounded = eight_bit(theta)
+    assert rounded is not None
+    model.fitted_ = replace(model.fitted_, theta=restored(*rounded, str(theta.dtype)))
+    least, model_files.FEW_BITS = model_files.FEW_BITS, 0
+    try:
+        model.save(path)
+    finally:
+        model_files.FEW_BITS = least
+    return path.read_bytes()
 
 
 def _trained() -> Iterator[Any]:

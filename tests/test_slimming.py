@@ -1,4 +1,4 @@
-"""Large hidden-unit models: features that training did not move are left out, weights are kept in half precision."""
+"""Large hidden-unit models: features that training did not move are left out, weights are kept in few bits."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from chainfield import HiddenUnitCRF, load
 from chainfield.errors import ModelFileError
 from chainfield.files.container import read_container, write_container
+from chainfield.fitted.eight_bit import eight_bit, restored
 from chainfield.models.hidden_units import slimming
 from chainfield.models.hidden_units.slimming import slimmed
 
@@ -40,7 +41,7 @@ def test_smaller_with_the_same_answers(data: tuple[list[list[str]], list[list[st
     for name, model in {"slim": slim, "full": full}.items():
         model.save(tmp_path / f"{name}.cf")
     sizes = [(tmp_path / f"{name}.cf").stat().st_size for name in ("slim", "full")]
-    assert sizes[0] < 0.4 * sizes[1]
+    assert sizes[0] < 0.3 * sizes[1]
     again = load(tmp_path / "slim.cf")
     np.testing.assert_array_equal(again.tagger_.theta, slim.tagger_.theta)
     assert again.tagger_.theta.dtype == np.float64
@@ -71,9 +72,49 @@ def test_hostile_files(data: tuple[list[list[str]], list[list[str]]], tmp_path: 
     path = tmp_path / "m.cf"
     HiddenUnitCRF(**SETTINGS).fit(*data).save(path)
     config, arrays, _ = read_container(path, "model", 99)
-    assert arrays["theta"].dtype == np.float16
-    for change, what in (({"dtype": "int8"}, "dtype is 'int8'"), ({}, "dtype")):
-        wrong = {k: v for k, v in config.items() if k != "dtype"} | change
-        write_container(path, "model", 6, wrong, arrays)
+    assert arrays["theta"].dtype == np.int8
+    plain = {k: v for k, v in config.items() if k != "dtype"}
+    step = arrays["step"]
+    for wrong, changed, what in (
+        (plain | {"dtype": "int8"}, {}, "dtype is 'int8'"),
+        (plain, {}, "dtype"),
+        (config, {"step": step[:-1]}, "each run"),
+        (config, {"step": step * np.float32(1e38)}, "stay below 1e"),
+        (config, {"step": -step}, "0 is the least"),
+        (config, {"step": step * np.float32(np.nan)}, "not finite"),
+        (config, {"theta": arrays["theta"].astype(np.float16)}, "belongs to parameters of 8 bits"),
+    ):
+        write_container(path, "model", 6, wrong, arrays | changed)
         with pytest.raises(ModelFileError, match=what):
             load(path)
+    write_container(path, "model", 6, config, {k: v for k, v in arrays.items() if k != "step"})
+    with pytest.raises(ModelFileError, match="belongs to parameters of 8 bits"):
+        load(path)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_eight_bits_are_found_again(dtype: type) -> None:
+    rng = np.random.default_rng(1)
+    theta = (rng.normal(size=1000) * 10.0 ** rng.integers(-12, 12, 1000)).astype(dtype)
+    theta[64:128] = 0.0
+    found = eight_bit(theta)
+    assert found is not None
+    once = restored(*found, str(theta.dtype))
+    blocks = [slice(at, at + 64) for at in range(0, 1000, 64)]
+    assert all(np.abs(once[own] - theta[own]).max() <= np.abs(theta[own]).max() / 253 for own in blocks)
+    again = eight_bit(once)
+    assert again is not None
+    np.testing.assert_array_equal(restored(*again, str(theta.dtype)), once)
+    theta[3] = np.inf
+    assert eight_bit(theta) is None
+
+
+@pytest.mark.usefixtures("small")
+def test_sixteen_bits_where_eight_are_too_few(
+    data: tuple[list[list[str]], list[list[str]]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(slimming, "eight_bit", lambda theta: None)
+    model = HiddenUnitCRF(**SETTINGS).fit(*data)
+    model.save(tmp_path / "m.cf")
+    assert read_container(tmp_path / "m.cf", "model", 99)[1]["theta"].dtype == np.float16
+    np.testing.assert_array_equal(load(tmp_path / "m.cf").tagger_.theta, model.tagger_.theta)

@@ -29,6 +29,7 @@ TYPES = {
     "F16": np.float16,
     "I64": np.int64,
     "I32": np.int32,
+    "I8": np.int8,
     "U64": np.uint64,
     "U32": np.uint32,
     "U16": np.uint16,

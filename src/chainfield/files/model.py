@@ -13,6 +13,7 @@ from chainfield.arrays import Array, Arrays
 from chainfield.errors import ChainfieldError, ModelFileError
 from chainfield.features import MAPS, FeatureMap
 from chainfield.fitted import FITTED, FittedModel, Herd, Tagger, herd_of
+from chainfield.fitted.eight_bit import LARGEST_STEP, eight_bit, n_runs, restored
 from chainfield.inference import DECODERS
 from chainfield.schema import LARGEST, Part, Tensor, Value
 from chainfield.scorers import Chain
@@ -28,7 +29,7 @@ KIND = "model"
 VERSION = 6
 # Counts of the description up to this one are believed; larger ones only up to the number of bytes of the file.
 SMALL = 1 << 20
-HALF = 1 << 14  # parameters from which on half precision is tried
+FEW_BITS = 1 << 14  # parameters from which on fewer bits are tried
 
 MODEL = Part(
     (
@@ -41,7 +42,7 @@ MODEL = Part(
         Value("chain", "object", "the state space and the scorers"),
         Value("how", "text", "how the objective combined paths", choices=("sum", "max")),
         Value(
-            "dtype", "text", "the type of the parameters, where `theta` holds them in half precision",
+            "dtype", "text", "the type of the parameters, where `theta` holds them in fewer bits",
             choices=("float64", "float32"), optional=True,
         ),
         Value(
@@ -99,8 +100,12 @@ PARAMETERS = Part(
     (),
     (
         Tensor(
-            "theta", ("F64", "F32", "F16"), ("P",), "all parameters: those of the emissions, then of the transitions, "
-            "in the order of `chain`, each in the order and shapes given below", below=inf, infinite=True,
+            "theta", ("F64", "F32", "F16", "I8"), ("P",), "all parameters: those of the emissions, then of the "
+            "transitions, in the order of `chain`, each in the order and shapes given below", below=inf, infinite=True,
+        ),
+        Tensor(
+            "step", ("F32",), ("runs of 64",), "only where `theta` is I8: what each run of 64 parameters is multiplied "
+            "by", least=0, below=LARGEST_STEP, optional=True,
         ),
         Tensor(
             "members", ("F64", "F32"), ("M", "P"), "only where members vote (conditional herding): the parameters of "
@@ -131,8 +136,7 @@ def save_model(
     chain, arrays = chain_to_parts(model.chain)
     features, own = model.features.save()
     arrays |= {f"features.{name}": array for name, array in own.items()}
-    half = _in_half(model)
-    arrays["theta"] = model.theta if half is None else half
+    arrays |= _in_few_bits(model)
     config: dict[str, Any] = {
         "task": model.task.kind,
         "labels": [to_json(label, "label") for label in model.task.labels],
@@ -141,7 +145,7 @@ def save_model(
         "how": model.how,
         "estimator": estimator or {},
     }
-    if half is not None:
+    if arrays["theta"].dtype != model.theta.dtype:
         config["dtype"] = str(model.theta.dtype)
     if model.temperature != 1.0:
         config["temperature"] = model.temperature
@@ -156,13 +160,29 @@ def save_model(
     write_container(path, KIND, VERSION, config, arrays, model.n_jobs)
 
 
-def _in_half(model: FittedModel) -> Array | None:
-    """Many parameters in half precision, if they are the same numbers there."""
-    if len(model.theta) < HALF or isinstance(model, Herd):
-        return None
+def _in_few_bits(model: FittedModel) -> Arrays:
+    """The parameters; many of them in 8 or 16 bits, if they are the same numbers there."""
+    theta = model.theta
+    if len(theta) < FEW_BITS or isinstance(model, Herd):
+        return {"theta": theta}
+    found = eight_bit(theta)
+    if found is not None and np.array_equal(restored(*found, str(theta.dtype)), theta):
+        return {"theta": found[0], "step": found[1]}
     with np.errstate(over="ignore"):
-        half = model.theta.astype(np.float16)
-    return half if np.array_equal(half.astype(model.theta.dtype), model.theta) else None
+        half = theta.astype(np.float16)
+    return {"theta": half if np.array_equal(half.astype(theta.dtype), theta) else theta}
+
+
+def _in_full(arrays: Arrays, config: dict[str, Any], n_parameters: int) -> Array:
+    """The parameters in their own type."""
+    theta = arrays["theta"]
+    if (theta.dtype == np.int8) != ("step" in arrays):
+        raise ValueError("the tensor step belongs to parameters of 8 bits")
+    if theta.dtype == np.int8:
+        if len(arrays["step"]) != n_runs(n_parameters):
+            raise ValueError("the tensor step has not one number for each run of parameters")
+        return restored(theta, arrays["step"], config["dtype"])
+    return theta.astype(config["dtype"]) if theta.dtype == np.float16 else theta
 
 
 def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedModel, dict[str, Any]]:
@@ -175,9 +195,7 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
         features = load_features(config["features"], within(arrays, "features."), n_bytes)
         chain = chain_from_parts(config["chain"], arrays, features, n_bytes)
         PARAMETERS.check({}, arrays, {"P": chain.n_parameters, "F": features.n_features})
-        theta = arrays["theta"]
-        if theta.dtype == np.float16:
-            theta = theta.astype(config["dtype"])
+        theta = _in_full(arrays, config, chain.n_parameters)
         model = _model(config, features, replace(chain, dtype=str(theta.dtype)), theta, n_jobs)
         if "members" in arrays:
             model = _herd(model, arrays["members"])

@@ -94,7 +94,7 @@ class HiddenUnitCRF(
         "auto",
         ("auto", "full"),
         "auto: models of a million parameters or more leave out features that training hardly moved from their random "
-        "start, and keep weights in half precision, if their answers on training data stay; full: all as trained.",
+        "start, and keep weights in 8 or 16 bits, if their answers on training data stay; full: all as trained.",
     )
     objective: str = but(
         ObjectiveSettings.objective,

@@ -1,8 +1,9 @@
-"""Hidden-unit models of their size: what training hardly moved is left out, and the rest is kept in half precision.
+"""Hidden-unit models of their size: what training hardly moved is left out, and the rest is kept in few bits.
 
 Units are told apart by a random start. A feature that was never part of a mistake still has it: weights that say
-nothing, for two thirds of the features of a text corpus. Without them, and with numbers of 16 bits, a model takes a
-tenth of the room. Both steps are taken only if the model gives the same answers on training data.
+nothing, for two thirds of the features of a text corpus. Without them, and with numbers of 8 bits, a model takes a
+twentieth of the room. Each step is taken only if the model gives the same answers on training data; where 8 bits are
+too few, 16 are tried.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from chainfield.arrays import Bool, Float
 from chainfield.features.batch import Batch
 from chainfield.fitted import Herd, Tagger
+from chainfield.fitted.eight_bit import eight_bit, restored
 from chainfield.scorers import HiddenUnits
 
 LARGE = 1_000_000  # parameters; smaller models stay as they are
@@ -43,11 +45,35 @@ def slimmed(model: Tagger, start: Float, batch: Batch) -> Tagger:
         if same(trial):
             keep = moved > least
             break
+    slim = _only(model, units, keep)
+    for rounded in (_in_bytes(slim.theta), _in_half(slim.theta)):
+        if rounded is None:
+            continue
+        smaller = replace(slim, theta=rounded)
+        if same(smaller.theta if slim is model else _filled_up(model, smaller, name, keep)):
+            return smaller
+    return slim
+
+
+def _in_bytes(theta: Float) -> Float | None:
+    """Rounded to what eight bits can hold."""
+    found = eight_bit(theta)
+    return None if found is None else restored(*found, str(theta.dtype))
+
+
+def _in_half(theta: Float) -> Float | None:
+    """Rounded to half precision; None where numbers are too large for that."""
     with np.errstate(over="ignore"):
-        rounded = model.theta.astype(np.float16).astype(model.theta.dtype)
-    if np.isfinite(rounded).all() and same(rounded):
-        model = replace(model, theta=rounded)
-    return _only(model, units, keep)
+        rounded = theta.astype(np.float16).astype(theta.dtype)
+    return rounded if np.isfinite(rounded).all() else None
+
+
+def _filled_up(model: Tagger, slim: Tagger, name: str, keep: Bool) -> Float:
+    """The parameters of a smaller model where the larger one has them; those of features that went are 0."""
+    theta = np.zeros_like(model.theta)
+    for key, place in model.chain.views(theta).items():
+        place[keep if key == name else ...] = slim.params[key]
+    return theta
 
 
 def _only(model: Tagger, units: HiddenUnits, keep: Bool) -> Tagger:
