@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chainfield.errors import ConfigError
-from chainfield.fitted.scoring import Scoring
 from chainfield.inference import alive, lattice_paths, log_partition, make_net
 from chainfield.objectives import Targets, objective_named
-from chainfield.potentials import Lattice, Potentials, clamp_labels, lattice_of
+from chainfield.potentials import Lattice, clamp_labels, lattice_of
 from chainfield.problem import Problem, Steps
 from chainfield.scorers import Boundary, Chain, SparseLinear, Transition, Triples, all_pairs, seen_pairs
 from chainfield.scorers.triples import known_codes
@@ -33,11 +33,13 @@ def draw_lattice(rng: np.random.Generator, n: int, n_rows: int, right: np.ndarra
     return lattice_of((rng.random((n, n_rows)) < 0.5) | right)
 
 
-def compose(seed: int, space: StateSpace, order: int, objective: str, labelling: str) -> Problem:
+def compose(
+    seed: int, space: StateSpace, order: int, objective: str, labelling: str, *, lengths: Sequence[int] = LENGTHS
+) -> Problem:
     """A problem over random sequences with a lattice."""
     rng = np.random.default_rng(seed)
-    batch = replace(draw_batch(rng, LENGTHS), dense=None, edges=None)
-    labels = draw_labels(rng, space, LENGTHS)
+    batch = replace(draw_batch(rng, list(lengths)), dense=None, edges=None)
+    labels = draw_labels(rng, space, list(lengths))
     clamp = LABELLINGS[labelling](rng, space, labels)
     pairs = seen_pairs(batch.sparse, np.eye(space.n_rows, dtype=bool), np.array(labels, np.int32))
     pairs = pairs if seed % 2 else all_pairs(N_FEATURES, space.n_rows)
@@ -48,7 +50,7 @@ def compose(seed: int, space: StateSpace, order: int, objective: str, labelling:
     chain = Chain(space, (SparseLinear(pairs, space.n_rows), Boundary(space.n_rows)), moves)
     chosen = objective_named(objective)
     cost = label_cost(space, clamp.table, 0.7) if chosen.uses_cost else None
-    targets = Targets(clamp, rng.uniform(0.5, 2.0, len(LENGTHS)), cost)
+    targets = Targets(clamp, rng.uniform(0.5, 2.0, len(lengths)), cost)
     truth = np.eye(space.n_rows, dtype=bool)[labels]
     known = clamp.table[clamp.index] & ~clamp.table[clamp.index].all(1, keepdims=True)
     lattice = draw_lattice(rng, batch.n_positions, space.n_rows, truth | known)
@@ -146,10 +148,14 @@ def test_best_paths_and_sums_by_enumeration(seed: int, name: str, order: int) ->
     assert lattice is not None
     triples = next((s for s in chain.transitions if isinstance(s, Triples)), None)
     net = make_net(chain.space) if triples is None else make_net(chain.space, triples.after, triples.third)
-    node = Scoring(chain, chain.views(theta), "sum").nodes(batch)
-    edge = chain.views(theta)["transition.weight"][None, :]
+    cells = np.zeros(len(lattice.rows))
+    for scorer in chain.emissions:
+        scorer.cells(
+            chain.own(chain.views(theta), scorer), batch, "sum", lattice, chain.space.n_rows, cells, alone=True
+        )
+    edge = chain.views(theta)["transition.weight"]
     weights = None if triples is None else chain.views(theta)["transition2.weight"]
-    rows, score = lattice_paths(net, lattice, Potentials(node, edge, batch.offsets), weights)
+    rows, score = lattice_paths(net, lattice, batch.offsets, cells, edge, weights)
     for s in range(batch.n_sequences):
         at = batch.ragged.slice_of(s, s + 1)
         if at.stop == at.start:

@@ -12,7 +12,7 @@ from chainfield.errors import NoPathError
 from chainfield.features.batch import Batch
 from chainfield.inference import alive, lattice_paths, make_net
 from chainfield.parallel import ordered_map
-from chainfield.potentials import Clamp, Lattice, Potentials, lattice_of
+from chainfield.potentials import Clamp, Lattice, lattice_of
 from chainfield.scorers import Chain, Triples
 
 if TYPE_CHECKING:
@@ -54,10 +54,10 @@ def best_labels(model: FittedModel, batch: Batch, given: Sequence[Any] | None = 
         window = batch.window(lo, hi)
         part = _part(clamp, batch, lo, hi)
         lattice = _block(chain, window, part, False)
-        node = model.scoring.nodes(window)
+        cells = model.scoring.cells(window, lattice)
         if part is not None and part.added is not None:
-            node = node + part.added
-        rows, score = lattice_paths(net, lattice, Potentials(node, edge, window.offsets), triples)
+            cells += part.added[lattice.position_of(), lattice.rows]
+        rows, score = lattice_paths(net, lattice, window.offsets, cells, edge[0], triples)
         lost = np.flatnonzero(score == -np.inf)
         if len(lost):
             raise NoPathError(lo + int(lost[0]))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.features.batch import Batch
-from chainfield.potentials import How, Potentials
+from chainfield.potentials import How, Lattice, Potentials
 from chainfield.potentials.normalising import normalise
 from chainfield.scorers import Chain, Params, Scorer
 
@@ -38,6 +39,17 @@ class Scoring:
         for scorer, own in self._emissions:
             scorer.forward(own, batch, self.how, node)
         return node
+
+    @cached_property
+    def _finite(self) -> bool:
+        return all(bool(np.isfinite(values).all()) for values in self.params.values())
+
+    def cells(self, batch: Batch, lattice: Lattice) -> Float:
+        """(C,) scores of a lattice's cells, as best paths need them: those that are alone may have none."""
+        scores = np.zeros(len(lattice.rows))
+        for scorer, own in self._emissions:
+            scorer.cells(own, batch, self.how, lattice, self.chain.space.n_rows, scores, alone=not self._finite)
+        return scores
 
     def edges(self, batch: Batch, node: Float) -> Float:
         """(1, E) edge scores that all positions share, read-only; or (N, E), beside node scores."""

@@ -29,16 +29,18 @@ def make_net(space: StateSpace, after: Int32 = _NONE, third: Int32 = _NONE) -> N
 
 
 def lattice_paths(
-    net: Net, lattice: Lattice, potentials: Potentials, triples: Float | None = None
+    net: Net, lattice: Lattice, offsets: Int, cells: Float, edges: Float, triples: Float | None = None
 ) -> tuple[Int32, Float]:
-    """(N,) the rows of the best path of every sequence, and (S,) its score; -inf: it has none."""
+    """(N,) the rows of the best path of every sequence, and (S,) its score; -inf: it has none.
+
+    cells (C,): the scores of the lattice's rows; edges (E,), triples (T,): those of the space's.
+    """
     from chainfield.kernels.chain.lattice import lattice_best
 
-    check_numbers(potentials)
-    rows, score = np.zeros(len(potentials.node), np.int32), np.empty(potentials.n_sequences)
+    check_numbers(Potentials(cells[:, None], edges[None, :], lattice.first[offsets]))
+    rows, score = np.zeros(len(lattice.first) - 1, np.int32), np.empty(len(offsets) - 1)
     third = np.zeros(len(net.third)) if triples is None else triples
-    data = (lattice.first, lattice.rows, potentials.offsets, potentials.node, potentials.edge[0], third)
-    lattice_best(net, *data, rows, score)
+    lattice_best(net, lattice.first, lattice.rows, offsets, cells, edges, third, rows, score)
     return rows, score
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, Ragged
 from chainfield.features.batch import Batch
-from chainfield.potentials import How
+from chainfield.potentials import How, Lattice
 from chainfield.schema import NAME, Part, demand, whole
 
 from .feature_weights import FeatureWeights
@@ -77,6 +77,20 @@ class SparseLinear(FeatureWeights):
             scatter_pairs(*entries, *layout, pairs.bits, summed, scale, into["weight"])
 
         return pullback
+
+    def cells(
+        self, params: Params, batch: Batch, how: How, lattice: Lattice, n_rows: int, scores: Float, *, alone: bool
+    ) -> None:
+        """Only the weights of the rows that are left."""
+        from chainfield.kernels.train.linear import gather_cells
+
+        sparse, pairs = batch.sparse, self.pairs
+        if len(self.group_of):
+            super().cells(params, batch, how, lattice, n_rows, scores, alone=alone)
+            return
+        assert sparse is not None
+        entries = (sparse.indptr, sparse.indices, sparse.weights(), pairs.first, pairs.row, pairs.n_full, n_rows)
+        gather_cells(*entries, params["weight"], lattice.first, lattice.rows, alone, scores)
 
     def jitter(self, rng: np.random.Generator, scale: float) -> dict[str, Float]:
         """Pairs that only fill up a full feature stay 0, and so do those of groups: they tell no states apart."""
@@ -248,6 +262,14 @@ class Boundary(Scorer):
             into["end"][...] += scale * d[last].sum(0)
 
         return pullback
+
+    def cells(
+        self, params: Params, batch: Batch, how: How, lattice: Lattice, n_rows: int, scores: Float, *, alone: bool
+    ) -> None:
+        """Only the cells of the first and last positions."""
+        for positions, name in zip(batch.ragged.ends(), ("start", "end"), strict=True):
+            at = Ragged(lattice.first).positions(positions)
+            scores[at] += params[name][lattice.rows[at]]
 
     def fused(self) -> tuple[str, Any]:
         """The kernel adds two rows."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from chainfield.arrays import Arrays, Float, Int
 from chainfield.features.batch import Batch
-from chainfield.potentials import How
+from chainfield.potentials import How, Lattice
 from chainfield.schema import Part
 
 from .model_files import fields_from_parts, fields_to_parts
@@ -68,6 +68,17 @@ class Scorer(ABC):
         The pullback *adds* to the arrays it is given and touches only what the batch touches, so that a trainer
         may hand it the parameters themselves: a step of stochastic gradient descent is one pullback.
         """
+
+    def cells(
+        self, params: Params, batch: Batch, how: How, lattice: Lattice, n_rows: int, scores: Float, *, alone: bool
+    ) -> None:
+        """Add the scores of a lattice's cells (C,), for best paths; emissions only.
+
+        alone: whether a cell that is the only one of its position must be scored too; no best path depends on it.
+        """
+        node = np.zeros((batch.n_positions, n_rows))
+        self.forward(params, batch, how, node)
+        scores += node[lattice.position_of(), lattice.rows]
 
     def width(self) -> int:
         """How many numbers a position needs while it is scored, besides scores: blocks are cut to fit the cache."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainfield.kernels.declare import Bool, Float, Float2D, Int, Int32, Int32_2D, Out
+from chainfield.kernels.declare import Bool, Float, Int, Int32, Int32_2D, Out
 from chainfield.kernels.elements import get, put
 from chainfield.kernels.jit import inner, kernel, maker, part
 
@@ -234,39 +234,35 @@ def lattice_backward(listed: Any, n: int, weight: float, d_cells: Any) -> None:
 
 @kernel
 def lattice_best(
-    net: Net, first: Int, rows: Int32, offsets: Int, node: Float2D, edges: Float, triples: Float, path: Out[Int32],
+    net: Net, first: Int, rows: Int32, offsets: Int, cells: Float, edges: Float, triples: Float, path: Out[Int32],
     score: Out[Float],
 ) -> None:  # fmt: skip
     """The rows (N,) of the best path of each sequence and its score; -inf: there is none, NaN: scores are not finite.
 
-    first (N+1,) and rows (C,): the lattice; node (N, R), edges (E,), triples (T,) scores.
+    first (N+1,) and rows (C,): the lattice; cells (C,), edges (E,), triples (T,) scores.
     """
     order = np.arange(len(offsets) - 1)
-    most, states, n_edges = most_listed(first, offsets, order, net.order)
+    _, states, n_edges = most_listed(first, offsets, order, net.order)
     longest = 0
     for s in order:
         longest = max(longest, offsets[s + 1] - offsets[s])
     listed = make_listed(longest, states, n_edges)
-    cells = np.empty(most)
     for s in order:
         at = offsets[s]
         n = offsets[s + 1] - at
         score[s] = 0.0
         if n > 0:
-            score[s] = best_rows(net, first, rows, at, n, node, edges, triples, listed, cells, path)
+            own = cells[first[at] : first[at + n]]
+            score[s] = best_rows(net, first, rows, at, n, own, edges, triples, listed, path)
 
 
 @part
 def best_rows(
-    net: Any, first: Any, rows: Any, at: int, n: int, node: Any, edges: Any, triples: Any, listed: Any, cells: Any,
-    path: Any,
-) -> float:  # fmt: skip
-    """One sequence of :func:`lattice_best`."""
+    net: Any, first: Any, rows: Any, at: int, n: int, cells: Any, edges: Any, triples: Any, listed: Any, path: Any
+) -> float:
+    """One sequence of :func:`lattice_best`; cells: its own."""
     if not list_lattice(net, first, rows, net.start[:0], at, n, listed):
         return -np.inf
-    for t in range(at, at + n):
-        for c in range(first[t], first[t + 1]):
-            put(cells, c - first[at], node[t, get(rows, c)])
     score_edges(listed, n, edges, triples)
     score = lattice_forward(listed, n, cells, np.bool_(True))
     if not np.isfinite(score):

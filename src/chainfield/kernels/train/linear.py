@@ -173,6 +173,44 @@ def gather_pairs(
 
 
 @kernel
+def gather_cells(
+    indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, n_rows: int, weight: Float,
+    begin: Int, rows: Int32, alone: bool, scores: Out[Float],
+) -> None:  # fmt: skip
+    """The same for the rows that positions may use: scores[c] for those of position t, rows[begin[t]:begin[t+1]].
+
+    alone: whether a row that is the only one of its position is scored too; no other path goes by, so that no best path
+    depends on it.
+    """
+    ones = len(values) == 0
+    place = np.empty(n_rows, np.int64)
+    for r in range(n_rows):
+        put(place, r, -1)
+    for t in range(len(indptr) - 1):
+        lo = begin[t]
+        hi = begin[t + 1]
+        if hi - lo == 1 and not alone:
+            continue
+        for c in range(lo, hi):
+            put(place, get(rows, c), c)
+        for i in range(indptr[t], indptr[t + 1]):
+            f = get(indices, i)
+            if f < 0:
+                continue
+            value = 1.0 if ones else get(values, i)
+            if f < n_full:
+                for c in range(lo, hi):
+                    put(scores, c, get(scores, c) + value * get(weight, f * n_rows + get(rows, c)))
+                continue
+            for p in range(get(first, f), get(first, f + 1)):
+                c = get(place, get(row, p))
+                if c >= 0:
+                    put(scores, c, get(scores, c) + value * get(weight, p))
+        for c in range(lo, hi):
+            put(place, get(rows, c), -1)
+
+
+@kernel
 def scatter_pairs(
     indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, n_single: int, mask: Bytes,
     d_scores: Float2D, scale: float, d_weight: Out[Float],
