@@ -184,7 +184,7 @@ def test_another_maximum_likelihood_estimate_has_the_test_time_problem():
     np.testing.assert_allclose(d_edge, 0.0, atol=1e-12)
     scores = Potentials(np.zeros((2, 2)), np.stack([np.zeros(4), middle]), np.array([0, 2]))
     assert viterbi(one_per_label(2), scores).states.tolist() == [1, 1]
-    for oov in ("empirical", "exponential"):
+    for oov in ("empirical", "exponential", "together"):
         for smoothing in (PAPER, {}):
             assert EmpiricalCRF(oov=oov, **smoothing).fit(TOY_X, TOY_Y).predict([["b", "c"]]) == [[0, 0]]
 
@@ -207,7 +207,7 @@ def test_marginals_of_a_corpus_that_the_model_can_express_are_empirical():
 
 
 @settings(max_examples=60, deadline=None)
-@given(seed=st.integers(0, 10**6), rules=st.booleans(), oov=st.sampled_from(["empirical", "exponential"]))
+@given(seed=st.integers(0, 10**6), rules=st.booleans(), oov=st.sampled_from(["empirical", "exponential", "together"]))
 def test_the_quick_recursion_finds_what_the_dense_one_finds(seed, rules, oov):
     rng = np.random.default_rng(seed)
     X, Y = draw_corpus(rng, 20, n_labels=4)
@@ -232,7 +232,7 @@ def test_the_quick_recursion_finds_what_the_dense_one_finds(seed, rules, oov):
 
 def test_everything_a_tagger_can_do():
     X, Y = draw_corpus(np.random.default_rng(5), 60)
-    for oov in ("empirical", "exponential"):
+    for oov in ("empirical", "exponential", "together"):
         model = EmpiricalCRF(oov=oov).fit(X, Y)
         test = [["w0", "w1", "new", "w2"], ["new"], []]
         for p in model.predict_marginals(test):
@@ -255,7 +255,7 @@ def test_everything_a_tagger_can_do():
 
 def test_explanations_add_up():
     X, Y = draw_corpus(np.random.default_rng(8), 60)
-    for oov in ("empirical", "exponential"):
+    for oov in ("empirical", "exponential", "together"):
         model = EmpiricalCRF(oov=oov).fit(X, Y)
         x = ["w1", "new", "w3"]
         scores = potentials(model, [x])
@@ -346,7 +346,7 @@ def test_rows_may_be_tuples_and_lists():
     same(mixed, EmpiricalCRF().fit([[("a", "1"), ("b", "2")]], [["x", "y"]]), [[("a", "1"), ("b", "2"), ("c", "3")]])
 
 
-@pytest.mark.parametrize("oov", ["empirical", "exponential"])
+@pytest.mark.parametrize("oov", ["empirical", "exponential", "together"])
 def test_saved_models_keep_their_counts(oov, tmp_path):
     X, Y = draw_corpus(np.random.default_rng(9), 40)
     model = EmpiricalCRF(oov=oov, min_count=2).fit(X[:20], Y[:20])
@@ -400,14 +400,14 @@ def test_no_sequence_is_left_without_a_path():
 
 
 @pytest.mark.parametrize("X", [["zzz", "yyy"], ["Q9-", ""], [""]])
-@pytest.mark.parametrize("oov", ["empirical", "exponential"])
+@pytest.mark.parametrize("oov", ["empirical", "exponential", "together"])
 def test_sentences_of_unknown_words_only(X, oov):
     model = EmpiricalCRF(oov=oov).fit([["aa", "bb"]], [["1", "2"]])
     assert set(model.predict([X])[0]) <= {"1", "2"}
     assert np.isfinite(model.predict_marginals([X])[0]).all()
 
 
-@pytest.mark.parametrize("oov", ["empirical", "exponential"])
+@pytest.mark.parametrize("oov", ["empirical", "exponential", "together"])
 def test_no_count_is_left_after_a_cut_off(oov):
     """No word is met often enough, no form has a feature, no two positions follow each other: still an answer."""
     bare = "U:word=%x[0,0]\n"
@@ -419,7 +419,7 @@ def test_no_count_is_left_after_a_cut_off(oov):
     assert model.predict([["a", "new"]]) == [["1", "1"]]
 
 
-@pytest.mark.parametrize("oov", ["empirical", "exponential"])
+@pytest.mark.parametrize("oov", ["empirical", "exponential", "together"])
 def test_label_pairs_that_were_never_seen_have_an_answer(oov):
     X, Y = [["a", "b"], ["c", "d"]], [["1", "2"], ["3", "4"]]
     test = [["a", "d"], ["b", "a"], ["d", "d", "a"]]

@@ -22,18 +22,21 @@ from .joint_rates import JointRates
 from .known_words import Words
 from .pair_functions import WordPairs, fit_halves, fit_joint, word_pairs
 from .table import Table
+from .together import fit_together
 from .unseen import UnseenAverage, UnseenExponential
 from .word_rates import WordRates
 
+#: How words that were never met are judged: without weights, or by weights that are fitted.
+OOV = ("empirical", "exponential", "together")
 #: How the labels of words that were not met side by side are judged.
 PAIRS = ("ladder", "exponential", "halves")
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Which exponential functions are fitted: of unseen words, of pairs of words (one of PAIRS); their penalty."""
+    """Which functions are fitted: of unseen words (one of OOV), of pairs of words (one of PAIRS); their penalty."""
 
-    oov: bool
+    oov: str
     pairs: str
     l2: float
 
@@ -75,12 +78,16 @@ def chain_of(
     }
     average, theta = UnseenAverage(**fields), [np.empty(0)]
     unseen: UnseenAverage | UnseenExponential = average
-    if fitted.oov:
+    rates = rates_of(counts, rows, words, space, ladder)
+    if fitted.oov == "exponential":
         pairs, weight, bias = fit_exponential(
             forms, form, rows[label], average.weight, n_features, len(labels), l2=fitted.l2, n_jobs=n_jobs
         )
         unseen, theta = UnseenExponential(**fields, pairs=pairs), [weight, bias]
-    rates = rates_of(counts, rows, words, space, ladder)
+    elif fitted.oov == "together":
+        beside = word_pairs(forms, rates)
+        pairs, both = fit_together(beside, rates, form, rows[label], average.weight, fitted.l2)
+        unseen, theta = UnseenExponential(**fields, pairs=pairs), [both]
     if fitted.pairs != "ladder" and len(rates.behind):  # without a single pair there is nothing to fit
         totals = average.totals if counted == "types" else None
         rates, more = sided(rates, word_pairs(forms, rates), fitted, totals, n_jobs)

@@ -23,7 +23,7 @@ from chainfield.parallel import count_jobs
 from chainfield.settings import but, choice, number
 from chainfield.tasks import Tagging, ordered_labels
 
-from .chain import PAIRS, Fitted, chain_of, counts_of
+from .chain import OOV, PAIRS, Fitted, chain_of, counts_of
 from .chunks import Chunk, check_lengths, chunks_of
 from .corpus_counts import count_source, join_counted
 from .counts import Counts
@@ -46,10 +46,10 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
 
     oov: str = choice(
         "empirical",
-        ("empirical", "exponential"),
-        "What is said of observations that were never seen: the mean of "
-        "P(y | f) over their features f (empirical, EP1), or exponential functions of the features, fitted by L-BFGS "
-        "(exponential, EP2).",
+        OOV,
+        "What is said of observations that were never seen: the mean of P(y | f) over their features f (empirical, "
+        "EP1), or exponential functions of the features, fitted by L-BFGS to words by themselves (exponential, EP2) or "
+        "to words beside their neighbours (together).",
     )
     pairs: str = choice(
         "ladder",
@@ -250,7 +250,7 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
         space = restricted(label_space(len(labels)), label_rules(labels, self.scheme_, self.forbidden))
         ladder = (float(self.label_strength), float(self.word_strength), float(self.pair_strength))
         rare = (float(self.min_count), float(self.feature_strength))
-        fitted = Fitted(self.oov == "exponential", self.pairs, float(self.l2))
+        fitted = Fitted(self.oov, self.pairs, float(self.l2))
         jobs = count_jobs(self.n_jobs)
         chain, theta = chain_of(counts, labels, space, features.n_features, ladder, rare, self.counted, fitted, jobs)
         self._adopt(self._make(features, Tagging(labels), chain, theta, "sum"), counts)

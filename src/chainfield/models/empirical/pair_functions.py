@@ -45,8 +45,8 @@ def word_pairs(forms: Forms, rates: WordRates) -> WordPairs:
     form_of[forms.observation[there]] = there
     if len(np.unique(forms.observation[there])) < len(there):
         raise ConfigError(
-            'pairs other than "ladder" need features of the word by itself, but some word was seen with different '
-            'ones; leave out features of neighbours, or give pairs="ladder".'
+            'oov="together", and pairs other than "ladder", need features of the word by itself, but some word was '
+            "seen with different ones; leave out features of neighbours, or give another value."
         )
     own = rates.observation
     return WordPairs(
@@ -124,14 +124,7 @@ class JointProblem(Trainable):
         r, sparse = self.pairs.n_rows, self.sparse
         counts = np.zeros((len(self.pairs.forms), r))
         np.add.at(counts, (form, row), self.pairs.count)
-        forms, rows = np.nonzero(counts)
-        lengths = np.diff(sparse.indptr)[forms]
-        first = np.repeat(sparse.indptr[:-1][forms], lengths)
-        within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        codes = np.unique(sparse.indices[first + within].astype(np.int64) * r + np.repeat(rows, lengths))
-        found = pairs_from_codes(codes, self.pairs.n_features, r)
-        seen = np.zeros(found.n_pairs)
-        scatter(found, sparse, counts, 1.0, seen)
+        found, seen = seen_weights(sparse, counts)
         return found, [seen, counts.sum(axis=0)]
 
     @property
@@ -188,6 +181,19 @@ class JointProblem(Trainable):
         gradient[n + 2 * r + k :] += d_table.ravel()
         gradient += 2.0 * self.l2 * theta
         return value + self.penalty(theta), gradient
+
+
+def seen_weights(sparse: Sparse, counts: Float) -> tuple[Pairs, Float]:
+    """A weight for every feature with a row that some form (M, R) with that feature has; how often each was met."""
+    forms, rows = np.nonzero(counts)
+    lengths = np.diff(sparse.indptr)[forms]
+    first = np.repeat(sparse.indptr[:-1][forms], lengths)
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    codes = np.unique(sparse.indices[first + within].astype(np.int64) * counts.shape[1] + np.repeat(rows, lengths))
+    found = pairs_from_codes(codes, sparse.n_features, counts.shape[1])
+    seen = np.zeros(found.n_pairs)
+    scatter(found, sparse, counts, 1.0, seen)
+    return found, seen
 
 
 def _with_words(forms: Forms, n_features: int) -> Sparse:
