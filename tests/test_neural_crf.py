@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -61,6 +61,8 @@ KINDS = {
     "context": {"context": "lstm"},
     "second order": {"order": 2, "rank": 2},
     "rules": {"forbidden": [("I-PER", "I-LOC")], "n_states": 2},
+    "shared states": {"n_states": 4, "share_states": True, "forbidden": [("I-PER", "I-LOC")]},
+    "shared states of low rank": {"n_states": 4, "share_states": True, "rank": 2},
 }
 
 
@@ -114,6 +116,40 @@ def test_training_and_prediction_see_the_same_scores(kind):
     with torch.no_grad():
         loss = float(problem.loss(np.arange(len(x)), problem.words(np.arange(len(x)), 0.0))) * len(x)
     assert loss == pytest.approx(-fitted.log_likelihood(x, y).sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize("rank", [None, 2])
+def test_shared_states_by_enumeration(rank):
+    """Thai et al. 2017, eqns 1 and 2: P(y | x) ∝ Σ_z exp Σ_t ψ(f_t, z_t) + ψ(z_t, y_t) + ψ(z_t, z_t+1)."""
+    n = 3
+    fitted = model(n_states=n, share_states=True, rank=rank, context="none").fit(X, Y)
+    tagger, words, gold = fitted.tagger_, NEW[0][:3], NEW_Y[0][:3]
+    views, labels = tagger.chain.views(tagger.theta), tagger.task.labels
+    bonus = views["network.labels"]
+    assert bonus.shape == (len(labels), n)
+    network = tagger.chain.emissions[0]
+    own, batch = np.zeros((len(words), len(labels) * n)), tagger.features.encode([words])
+    network.forward(tagger.own(network), batch, "sum", own)
+    states = own[:, :n] - bonus[0]  # ψ(f, z): what the rows of any label have in common
+    for y in range(len(labels)):
+        np.testing.assert_allclose(own[:, y * n : (y + 1) * n], states + bonus[y], rtol=0, atol=1e-5)
+    if rank is None:
+        move = np.zeros((n, n))
+        space, tie = tagger.chain.space, tagger.chain.transitions[0].tie
+        move[space.src % n, space.dst % n] = views["transition.weight"][tie]
+        assert len(views["transition.weight"]) == n * n
+    else:
+        assert views["low_rank.U"].shape == (n, rank)
+        move = views["low_rank.U"] @ views["low_rank.V"].T
+    total = dict.fromkeys(product(range(len(labels)), repeat=len(words)), -np.inf)
+    for y in total:
+        for z in product(range(n), repeat=len(words)):
+            rows = [a * n + b for a, b in zip(y, z, strict=True)]
+            energy = views["boundary.start"][rows[0]] + views["boundary.end"][rows[-1]]
+            energy += sum(states[t, k] + bonus[y[t], k] for t, k in enumerate(z)) + sum(move[p] for p in pairwise(z))
+            total[y] = np.logaddexp(total[y], energy)
+    wanted = total[tuple(labels.index(label) for label in gold)] - np.logaddexp.reduce(list(total.values()))
+    assert fitted.log_likelihood([words], [gold])[0] == pytest.approx(wanted, rel=1e-5)
 
 
 @pytest.mark.parametrize("how", ["likelihood", "perceptron"])
@@ -317,6 +353,8 @@ def test_bad_vector_files_are_refused_with_their_line(tmp_path, text, message):
         ({"vectors": 5}, "the name of a file, or a pair"),
         ({"n_states": 0}, "n_states is 0; a whole number of at least 1"),
         ({"rank": 0}, "rank is 0"),
+        ({"share_states": True}, "several states"),
+        ({"share_states": True, "n_states": 2, "order": 2}, "needs order=1"),
         ({"order": 3}, "order is 3; choose one of 1, 2"),
         ({"chars": "gru"}, "chars is 'gru'; choose one of lstm, cnn, none"),
         ({"context": "both"}, "context is 'both'"),

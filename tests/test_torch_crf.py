@@ -13,7 +13,14 @@ torch = pytest.importorskip("torch")
 from chainfield import inference  # noqa: E402
 from chainfield.errors import ConfigError, DataError, NoPathError  # noqa: E402
 from chainfield.potentials import clamp_labels, make_potentials  # noqa: E402
-from chainfield.states import class_blocks, left_to_right, one_per_label, partitioned, restrict  # noqa: E402
+from chainfield.states import (  # noqa: E402
+    class_blocks,
+    left_to_right,
+    one_per_label,
+    partitioned,
+    restrict,
+    second_order,
+)
 from chainfield.torch import CRF  # noqa: E402
 from chainfield.torch.labelled import Blocks  # noqa: E402
 from support import enumeration  # noqa: E402
@@ -378,6 +385,7 @@ BAD = {
     "samples": (lambda c: c.sample(X, 0), "n is 0"),
     "num_tags": (lambda c: CRF(0), "num_tags is 0"),
     "rank": (lambda c: CRF(3, rank=0), "rank is 0"),
+    "shared": (lambda c: CRF(second_order(partitioned([2, 2])), shared=True), "first order"),
     "engine": (lambda c: CRF(3, engine="fast"), "engine is 'fast'"),
 }
 

@@ -17,6 +17,7 @@ from chainfield.arrays import Float, Int32
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
 from chainfield.schema import NAME, Part, Tensor, demand, whole
+from chainfield.states.naming import shared_sides
 
 from .model_files import register
 from .origin import Origin
@@ -100,11 +101,20 @@ class LowRankTransition(Scorer):
 
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """The sides of the space's edges."""
-        sides = ((self.left, space.src), (self.right, space.row_of[space.dst]))
-        good = all(own.dtype == np.int32 and np.array_equal(own, real) for own, real in sides)
+        own = (self.left, self.right)
+        good = all(side.dtype == np.int32 for side in own) and any(
+            all(np.array_equal(side, real) for side, real in zip(own, sides_of(space, shared), strict=True))
+            for shared in (False, True)
+        )
         demand(good and isinstance(self.rank, int) and self.rank > 0, "the table of transitions of low rank")
 
 
-def low_rank(space: StateSpace, rank: int) -> LowRankTransition:
-    """Transitions of low rank over the edges of a space."""
-    return LowRankTransition(space.src.copy(), space.row_of[space.dst].copy(), rank)
+def low_rank(space: StateSpace, rank: int, *, shared: bool = False) -> LowRankTransition:
+    """Transitions of low rank over the edges of a space; ``shared``: the n-th states of all labels are one state."""
+    return LowRankTransition(*sides_of(space, shared), rank)
+
+
+def sides_of(space: StateSpace, shared: bool) -> tuple[Int32, Int32]:
+    """(E,) left and right sides of the edges."""
+    left, right = shared_sides(space) if shared else (space.src, space.row_of[space.dst])
+    return left.astype(np.int32), right.astype(np.int32)

@@ -57,3 +57,15 @@ def label_codes(space: StateSpace) -> list[Int]:
 def label_ties(space: StateSpace) -> list[Int32]:
     """The same as ties: all edges between the states of the same labels share a weight."""
     return [np.unique(code, return_inverse=True)[1].astype(np.int32) for code in label_codes(space)]
+
+
+def shared_sides(space: StateSpace) -> tuple[Int, Int]:
+    """(E,) the hidden states on both sides of an edge, where the n-th rows of all labels are one hidden state."""
+    kind = row_ranks(space)
+    return kind[space.row_of[space.src]], kind[space.row_of[space.dst]]
+
+
+def shared_ties(space: StateSpace) -> Int32:
+    """(E,) edges between the same hidden states share a weight, whatever their labels."""
+    before, behind = shared_sides(space)
+    return np.unique(before * space.n_rows + behind, return_inverse=True)[1].astype(np.int32)

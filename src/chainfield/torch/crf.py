@@ -31,7 +31,9 @@ class CRF(ChainParameters):
 
     ``num_tags``: the number of labels, or a :class:`~chainfield.states.StateSpace`. ``batch_first``: whether padded
     tensors are (batch, time, …) or (time, batch, …). ``rank``: transitions are the product of two matrices of this
-    rank. ``engine``: "auto", or "compiled" or "torch" to choose how it is computed.
+    rank. ``shared``: the first states of all labels have the same transitions, and so have the second ones, and so on:
+    they are one hidden state with another label. ``engine``: "auto", or "compiled" or "torch" to choose how it is
+    computed.
 
     Emissions are padded, with a ``mask`` of any shape (holes, leading padding) or ``lengths``; or they are sequences
     of these ``lengths`` laid end to end, (positions, R). An emission of -inf makes a row impossible at its position.
@@ -44,9 +46,10 @@ class CRF(ChainParameters):
         batch_first: bool = False,
         *,
         rank: int | None = None,
+        shared: bool = False,
         engine: Way = "auto",
     ) -> None:
-        super().__init__(_space(num_tags), rank)
+        super().__init__(_space(num_tags), rank, shared)
         self.batch_first = batch_first
         self._engine = Engine(self.space, engine)
         self._clamp = clamp_labels(self.space, np.empty(0, np.int32))

@@ -39,6 +39,7 @@ class Shape:
     context: str = "none"  # none or lstm
     context_hidden: int = 100  # a direction
     hidden: int = 100
+    n_labels: int = 1  # labels that share the states, so that rows are labels × states; 1: states are rows
 
     def __post_init__(self) -> None:
         for name, known in (("chars", CHARS), ("context", CONTEXTS)):
@@ -77,7 +78,10 @@ class Network(nn.Module):  # type: ignore[misc]
             self.context = nn.LSTM(width, shape.context_hidden, batch_first=True, bidirectional=True)
             width = 2 * shape.context_hidden
         self.hidden = nn.Linear(width, shape.hidden)
-        self.scores = nn.Linear(shape.hidden, shape.n_rows)
+        n_states = shape.n_rows // shape.n_labels
+        self.scores = nn.Linear(shape.hidden, n_states)
+        if shape.n_labels > 1:
+            self.labels = nn.Parameter(torch.empty(shape.n_labels, n_states))  # ψ(z, y)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -101,7 +105,10 @@ class Network(nn.Module):  # type: ignore[misc]
         return self._score(self.dropout(self._in_context(own.index_select(0, words.index), words.offsets)))
 
     def _score(self, x: Tensor) -> Tensor:
-        return self.scores(torch.tanh(self.hidden(x)))
+        found = self.scores(torch.tanh(self.hidden(x)))
+        if self.shape.n_labels == 1:
+            return found
+        return (found.unsqueeze(1) + self.labels).reshape(len(found), -1)
 
     def encode(self, words: Words) -> Tensor:
         """(M, width) word vectors and what their characters say."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.errors import ConfigError
+from chainfield.errors import ConfigError, SettingError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.inference import DECODERS
 from chainfield.models.constraints import ordered_space
@@ -26,8 +26,9 @@ from chainfield.models.material import Material
 from chainfield.parallel import count_jobs
 from chainfield.problem import Problem
 from chainfield.scorers import Boundary, Chain, Transition, low_rank
-from chainfield.settings import Choice, Name, but, choice, given, number, whole
+from chainfield.settings import Choice, Name, but, choice, flag, given, number, whole
 from chainfield.states import Rules, StateSpace, partitioned
+from chainfield.states.naming import shared_ties
 from chainfield.trainers import Trainer
 
 from .scorer import NEEDS_TORCH, Neural
@@ -62,6 +63,12 @@ class NeuralCRF(
     n_states: int = given(1, "Hidden states of each label.", StateCounts(by_label=False), option="states")
     rank: int | None = whole(
         None, "Transition scores are the product of two matrices of this rank; None: each has its own."
+    )
+    share_states: bool = flag(
+        False,
+        "Hidden states are common to all labels: every label may have every one of n_states states, and a score of "
+        "each state with each label is learned, ψ(z, y). Labels and states together are what a chain of n_states times "
+        "the number of labels costs.",
     )
     vectors: Any = given(
         None,
@@ -123,6 +130,10 @@ class NeuralCRF(
     def check_settings(self) -> None:
         """Besides the rest: weights must not fade faster than they are learned."""
         super().check_settings()
+        if self.share_states and (self.order == 2 or self.n_states == 1):
+            raise SettingError(
+                "share_states needs order=1 and several states (n_states): one state cannot tell labels apart."
+            )
         if self.learning_rate * self.l2 > FASTEST_DECAY:
             raise ConfigError(
                 f"learning_rate · l2 is {self.learning_rate * self.l2:g}; weights would lose more than "
@@ -151,10 +162,12 @@ class NeuralCRF(
             self.context,
             self.context_hidden,
             self.hidden,
+            space.n_labels if self.share_states else 1,
         )
         if self.rank is not None:
-            return Chain(space, (network, Boundary(space.n_rows)), (low_rank(space, self.rank),))
-        moves = [Transition(space.edge_row)]
+            moved = low_rank(space, self.rank, shared=self.share_states)
+            return Chain(space, (network, Boundary(space.n_rows)), (moved,))
+        moves = [Transition(shared_ties(space) if self.share_states else space.edge_row)]
         if space.n_states > space.n_rows:
             moves.append(Transition(np.arange(space.n_edges, dtype=np.int32), name="transition2"))
         return Chain(space, (network, Boundary(space.n_rows)), tuple(moves))

@@ -87,16 +87,15 @@ class NeuralProblem(Trainable):
         """From the chain's order to the layer's: only a full matrix of transitions has edges that do not exist."""
         if name != "transition.weight":
             return values
-        space, whole = self.chain.space, self.places[name].detach().double().cpu().numpy().copy()
-        whole[space.row_of[space.src], space.row_of[space.dst]] = values[self._ties]
+        whole = self.places[name].detach().double().cpu().numpy().copy()
+        whole[self.crf.sides()] = values[self._ties]
         return whole
 
     def _flat(self, name: str, values: Float) -> Float:
         if name != "transition.weight":
             return values
-        space = self.chain.space
         flat = np.empty(int(self._ties.max(initial=-1)) + 1)
-        flat[self._ties] = values[space.row_of[space.src], space.row_of[space.dst]]
+        flat[self._ties] = values[self.crf.sides()]
         return flat
 
     @property
@@ -142,7 +141,8 @@ def in_torch(problem: Problem, dropout: float, rank: int | None, seed: int, devi
     assert tokens is not None
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network, layer = Network(scorer.shape, dropout, sparse=True), CRF(problem.chain.space, rank=rank)
+        network = Network(scorer.shape, dropout, sparse=True)
+        layer = CRF(problem.chain.space, rank=rank, shared=scorer.n_labels > 1)
     counts = np.bincount(tokens.word[tokens.index], minlength=scorer.n_words + scorer.n_fixed)
     return NeuralProblem(
         problem.chain,

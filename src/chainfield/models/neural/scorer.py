@@ -37,7 +37,8 @@ class Neural(Scorer):
     """scores += network(words): a vector per word, its characters, perhaps a context (:mod:`.network`).
 
     The fields are the sizes of the network. Torch is imported when scores are first asked for. ``fixed`` vectors are
-    parameters that training leaves alone.
+    parameters that training leaves alone. Where ``n_labels`` share the states, a row is a label with a state z, and its
+    score is that of the state and ψ(z, label), a parameter.
     """
 
     n_rows: int
@@ -51,6 +52,7 @@ class Neural(Scorer):
     context: str
     context_hidden: int
     hidden: int
+    n_labels: int = 1
     name: str = field(default="network", kw_only=True)
     group = "emissions"
     needs = "tokens"
@@ -61,6 +63,7 @@ class Neural(Scorer):
             whole("n_words", "words whose vectors are trained", least=1),
             whole("n_fixed", "words whose vectors are not"),
             whole("n_chars", "characters", "characters"),
+            Value("n_labels", "whole", "labels that share every state; 1: none", least=1, most=WIDEST, optional=True),
             Value("chars", "text", "what reads characters", choices=("lstm", "cnn", "none")),
             Value("context", "text", "what reads the sequence", choices=("none", "lstm")),
             *(whole(name, "a dimension", least=1, most=WIDEST) for name in DIMENSIONS),
@@ -152,6 +155,8 @@ class Neural(Scorer):
     def check(self, space: StateSpace, features: FeatureMap) -> None:
         """As many words, characters and rows as the features and the space have."""
         demand(self.n_rows == space.n_rows, "the number of rows of the network")
+        shared = self.n_labels == space.n_labels and self.n_rows % self.n_labels == 0
+        demand(self.n_labels == 1 or shared, "the number of labels of the network")
         demand(self.n_words + self.n_fixed == features.n_features, "the number of word vectors")
         demand(self.n_chars == len(getattr(features, "chars", ())), "the number of characters")
 
