@@ -127,21 +127,20 @@ def test_a_latent_model_starts_from_a_plain_one(share):
 
 # ---- theory ------------------------------------------------------------------------------------------------------
 
+WORDS = {"a": "p", "b": "q", "c": "p", "d": "q"}  # a word has one label: weights ±1 separate
+BARE = {"objective": "perceptron", "trainer": "sgd", "share_labels": False, "boundary": False, "all_features": True,
+        "n_init": 1, "n_jobs": 1}  # fmt: skip
+# U has a weight ±1/sqrt(8) for each of 4 words and 2 labels: a wrong label costs 2/sqrt(8).
+DELTA = 2 / np.sqrt(8)
 
-@pytest.mark.parametrize("n_states", [1, 2, 4])
-def test_mistakes_stay_under_their_bound(n_states):
-    """Theorem 2 of Sun et al. 2009: at most 2 T² M² / δ² updates on data that are separable with margin δ."""
-    rng = np.random.default_rng(3)
-    words = {"a": "p", "b": "q", "c": "p", "d": "q"}  # a word has one label: weights ±1 separate
-    sequences = [[str(w) for w in rng.choice(list(words), rng.integers(1, 6))] for _ in range(60)]
-    X, y = [[[w] for w in s] for s in sequences], [[words[w] for w in s] for s in sequences]
-    model = LatentCRF(
-        n_states=n_states, objective="perceptron", trainer="sgd", learning_rate=1.0, share_labels=False, boundary=False,
-        all_features=True, start_scale=1e-6, max_iter=100, n_init=1, n_jobs=1,
-    ).fit(X, y)  # fmt: skip
-    updates = sum(record["updates"] for record in model.history_)
-    # U has a weight ±1/sqrt(8) for each of 4 words and 2 labels: a wrong label costs 2/sqrt(8).
-    delta, t_squared = 2 / np.sqrt(8), n_states
+
+def worded(n, longest, seed=3):
+    rng = np.random.default_rng(seed)
+    return [[str(w) for w in rng.choice(list(WORDS), rng.integers(1, longest + 1))] for _ in range(n)]
+
+
+def square_norm(sequences):
+    """M²: the largest squared norm of a feature vector, over all labellings."""
     norms = []
     for s in sequences:
         for labels in itertools.product("pq", repeat=len(s)):
@@ -149,9 +148,75 @@ def test_mistakes_stay_under_their_bound(n_states):
             for key in [*zip(s, labels, strict=True), *(("t", *pair) for pair in itertools.pairwise(labels))]:
                 counts[key] = counts.get(key, 0) + 1
             norms.append(sum(c * c for c in counts.values()))
+    return max(norms)
+
+
+def margins(model, X, y):
+    """For every sequence the worst right path less the best wrong one, one path after the other."""
+    tagger = model.tagger_
+    space, names = tagger.chain.space, np.array(tagger.task.labels)
+    for x, gold in zip(X, y, strict=True):
+        found = enumeration.paths(space, tagger.potentials(tagger.features.encode([x])), 0)
+        right = [names[space.label_of[list(path.states)]].tolist() == gold for path in found]
+        scores = np.array([path.score for path in found])
+        yield float(scores[right].min() - scores[~np.array(right)].max())
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 3])
+def test_separable_data_stay_separable(n_states):
+    """Theorem 1 of Sun et al. 2009: with margin δ by a unit vector, latently with δ / T, T² = Σ m_k α_k²."""
+    sequences = worded(12, 3)
+    X, y = [[[w] for w in s] for s in sequences], [[WORDS[w] for w in s] for s in sequences]
+    plain = LinearCRF(
+        objective="perceptron", trainer="sgd", learning_rate=1.0, boundary=False, all_features=True, n_jobs=1,
+    ).fit(X, y)  # fmt: skip
+    latent = LatentCRF(n_states=n_states, start_scale=0.0, learning_rate=1e-12, max_iter=1, **BARE)
+    latent.fit(X, y, start_from=plain)
+    own, theirs = plain.tagger_.chain.views(plain.tagger_.theta), latent.tagger_.chain.views(latent.tagger_.theta)
+    # Every feature of one label has m states, every pair of labels m².
+    square = sum((n_states if name.startswith("features") else n_states**2) * (w**2).sum() for name, w in own.items())
+    assert sum((w**2).sum() for w in theirs.values()) == pytest.approx(square, rel=1e-6)
+    unit = np.sqrt(sum((w**2).sum() for w in own.values()))
+    t = np.sqrt(square) / unit
+    delta = min(margins(plain, X, y)) / unit
+    assert delta > 0
+    assert min(margins(latent, X, y)) / np.sqrt(square) == pytest.approx(delta / t, rel=1e-6)
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 4])
+def test_mistakes_stay_under_their_bound(n_states):
+    """Theorem 2 of Sun et al. 2009: at most 2 T² M² / δ² updates on data that are separable with margin δ."""
+    sequences = worded(60, 5)
+    X, y = [[[w] for w in s] for s in sequences], [[WORDS[w] for w in s] for s in sequences]
+    model = LatentCRF(n_states=n_states, learning_rate=1.0, start_scale=1e-6, max_iter=100, **BARE).fit(X, y)
+    updates = sum(record["updates"] for record in model.history_)
     assert model.stop_reason_ == "every training sequence is right, by its margin"
     assert model.score(X, y) == 1.0
-    assert 0 < updates <= 2 * t_squared * max(norms) / delta**2
+    assert 0 < updates <= 2 * n_states * square_norm(sequences) / DELTA**2
+
+
+@pytest.mark.parametrize("n_states", [1, 2, 4])
+def test_mistakes_on_inseparable_data_stay_under_their_bound(n_states):
+    """Theorem 3 of Sun et al. 2009: (√2 M + D)² / δ² mistakes at most, for any unit vector and any δ."""
+    sequences = worded(500, 2)
+    y = [[WORDS[w] for w in s] for s in sequences]
+    for i in (40, 160, 300, 410):
+        y[i] = ["q" if label == "p" else "p" for label in y[i]]  # no weights serve these and all the others
+    X = [[[w] for w in s] for s in sequences]
+    model = LatentCRF(n_states=n_states, learning_rate=1.0, start_scale=1e-6, max_iter=1, **BARE).fit(X, y)
+    updates = sum(record["updates"] for record in model.history_)
+    # By U of the right words, spread over states: a wrong label costs DELTA / T, a right one that is noise as much.
+    step = DELTA / np.sqrt(n_states)
+    noisy = [
+        sum(WORDS[w] != label for w, label in zip(s, own, strict=True)) for s, own in zip(sequences, y, strict=True)
+    ]
+    gap = np.array([step if not n else -step * n for n in noisy])
+    bounds = []
+    for delta in step * np.array([0.25, 0.5, 1.0, 2.0]):
+        least = np.sqrt((np.maximum(0.0, delta - gap) ** 2).sum())
+        bounds.append((np.sqrt(2 * square_norm(sequences)) + least) ** 2 / delta**2)
+    assert 0 < updates <= min(bounds)
+    assert min(bounds) < len(X)  # it says something
 
 
 @pytest.mark.parametrize("space", ["latent", "second order latent", "restricted latent"])
