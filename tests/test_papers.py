@@ -377,9 +377,14 @@ def test_claims_rest_on_rows_that_exist_and_the_page_tells_their_figures():
         assert f"### {paper.title}" in page
         assert all((PAPERS / picture).is_file() for picture, _ in paper.pictures)
         for claim in paper.claims:
-            holds, published, ours = claims.judge(claim, kept)
             row = next(line for line in page.splitlines() if line.startswith(f"| {claim.text} |"))
-            assert [cell.strip(" †") for cell in row.split("|")[2:5]] == [published, ours, "yes" if holds else "**no**"]
+            told = [cell.strip(" †") for cell in row.split("|")[2:5]]
+            if told[2] == claims.PENDING:
+                with pytest.raises(LookupError):
+                    claims.judge(claim, kept)
+                continue
+            holds, published, ours = claims.judge(claim, kept)
+            assert told == [published, ours, "yes" if holds else "**no**"]
 
 
 def test_a_claim_is_judged_by_figures():

@@ -46,7 +46,7 @@ def vectors(context: Context) -> tuple[list[str], np.ndarray]:
 
 @dataclass(frozen=True)
 class Cell:
-    """One training: its settings, and what came out. One that was cut off has no test F1."""
+    """One training: its settings, and what came out: F1 on both parts, and the labels of the test data."""
 
     name: str
     settings: dict[str, Any]
@@ -54,8 +54,9 @@ class Cell:
     passes: int
     best: int
     dev: float
-    test: float | None
+    test: float
     seconds: float
+    labels: list[list[str]]
 
 
 def cell(name: str, settings: dict[str, Any], seed: int, context: Context, data: Any, known: Any) -> Cell | None:
@@ -63,18 +64,20 @@ def cell(name: str, settings: dict[str, Any], seed: int, context: Context, data:
 
     def compute() -> dict[str, Any]:
         (x, y), (x_dev, y_dev), (x_test, y_test) = data
-        plain = {"context": "none", **settings}  # as in the paper
-        model = chainfield.NeuralCRF(vectors=known, random_state=seed, n_jobs=context.jobs, **plain)
+        told = {"context": "none", **settings}  # as in the paper
+        model = chainfield.NeuralCRF(vectors=known, random_state=seed, n_jobs=context.jobs, **told)
         started = time.perf_counter()
         model.fit(x, y, X_dev=x_dev, y_dev=y_dev, callback=lambda p: context.log(f"{name}, seed {seed}: {p.to_dict()}"))
         seconds = time.perf_counter() - started
-        dev, test = (100 * span_f1(gold, model.predict(words)) for words, gold in ((x_dev, y_dev), (x_test, y_test)))
+        labels = model.predict(x_test)
+        dev, test = 100 * span_f1(y_dev, model.predict(x_dev)), 100 * span_f1(y_test, labels)
         context.log(f"{name}, seed {seed}: development {dev:.2f}, test {test:.2f}, {seconds:.0f} s")
         where = model_file(name, settings, seed, context)
         if where is not None:
             where.parent.mkdir(parents=True, exist_ok=True)
             model.save(where)
-        found = Cell(name, settings, seed, model.n_iter_, model.best_iteration_, dev, test, seconds)
+        plain = [[str(label) for label in own] for own in labels]
+        found = Cell(name, settings, seed, model.n_iter_, model.best_iteration_, dev, test, seconds, plain)
         return asdict(found)
 
     told = {**settings, "seed": seed}

@@ -39,24 +39,37 @@ def blocks(path: Path) -> Iterator[list[list[str]]]:
 
 def read_faq(context: Context) -> Data:
     """Files of questions and answers: 24 features of a line, -1 or 1, and all their products; 600 in all."""
+    raw = read_faq_raw(context)
+    X = [np.concatenate([x, (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)], axis=1) for x in raw.X]
+    return Data("faq", X, raw.y, raw.folds)
+
+
+def read_faq_raw(context: Context) -> Data:
+    """The same without products: 24 features of a line, -1 or 1."""
     X, y = [], []
     for block in blocks(context.data["faq"] / "faqs.txt"):
-        x = np.array([[2.0 * float(bit) - 1.0 for bit in bits] for _, bits in block])
-        X.append(np.concatenate([x, (x[:, :, None] * x[:, None, :]).reshape(len(x), -1)], axis=1))
+        X.append(np.array([[2.0 * float(bit) - 1.0 for bit in bits] for _, bits in block]))
         y.append([label for label, _ in block])
-    return Data("faq", X, y, random_folds(len(X), context.seed))
+    return Data("faq raw", X, y, random_folds(len(X), context.seed))
 
 
-def read_cb513(context: Context) -> Data:
-    """Proteins: the profiles of 13 neighbouring residues (zeros beyond the ends), 260 numbers from -1 to 1."""
+def read_cb513(context: Context, window: int = WINDOW, *, ends: bool = False) -> Data:
+    """Proteins: the profiles of 13 neighbouring residues (zeros beyond the ends), 260 numbers from -1 to 1.
+
+    ``ends``: one more number for each neighbour, 1 beyond the ends and -1 elsewhere.
+    """
     X, y = [], []
-    beyond = np.zeros((WINDOW // 2, PROFILE))
+    beyond = np.zeros((window // 2, PROFILE))
     for block in blocks(context.data["cb513"] / "cb513_psiblast.txt"):
         profile = np.array([[float(value) / 5.0 - 1.0 for value in fields[2:]] for fields in block])
         around = np.concatenate([beyond, profile, beyond])
-        X.append(np.concatenate([around[i : i + len(profile)] for i in range(WINDOW)], axis=1))
+        if ends:
+            outside = np.ones((len(around), 1))
+            outside[len(beyond) : len(beyond) + len(profile)] = -1.0
+            around = np.concatenate([around, outside], axis=1)
+        X.append(np.concatenate([around[i : i + len(profile)] for i in range(window)], axis=1))
         y.append([fields[1] for fields in block])
-    return Data("cb513", X, y, random_folds(len(X), context.seed))
+    return Data(f"cb513 {window}{' ends' * ends}", X, y, random_folds(len(X), context.seed))
 
 
 def read_treebank(context: Context) -> Data:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from .experiment import Result, Row
 from .results import number
 
 BEGIN, END = "<!-- claims: written by `python papers/run.py render` -->", "<!-- end of claims -->"
+PENDING = "to be run"
 
 
 @dataclass(frozen=True)
@@ -79,18 +80,24 @@ def render_claims(papers: Iterable[Paper], results: Iterable[Result], stale: Ite
         lines += [f"### {paper.title}", "", f"{paper.model}", ""]
         lines += ["| The paper says | Published | Here | Holds | |", "| --- | --- | --- | --- | --- |"]
         for claim in paper.claims:
-            holds, published, ours = judge(claim, known)
-            behind = {one.experiment for one in (claim.figure, claim.against) if one is not None}
-            mark = " †" if behind & old else ""
-            lines.append(
-                f"| {claim.text} | {published} | {ours}{mark} | {'yes' if holds else '**no**'} | {claim.note} |"
-            )
+            lines.append(_line(claim, known, old))
         for picture, words in paper.pictures:
             lines += ["", f"![{words}]({picture})"]
         lines.append("")
     if old:
         lines += ["† from code that has changed since, or that was not recorded: to be run again.", ""]
     return "\n".join([*lines, END])
+
+
+def _line(claim: Claim, known: Mapping[str, Result], old: Set[str]) -> str:
+    """A row of the table; a claim whose figures no kept result has is told as one that has to be run."""
+    try:
+        holds, published, ours = judge(claim, known)
+    except LookupError:
+        return f"| {claim.text} | - | - | {PENDING} | {claim.note} |"
+    behind = {one.experiment for one in (claim.figure, claim.against) if one is not None}
+    mark = " †" if behind & old else ""
+    return f"| {claim.text} | {published} | {ours}{mark} | {'yes' if holds else '**no**'} | {claim.note} |"
 
 
 def replaced(page: str, claims: str) -> str:
