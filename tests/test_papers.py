@@ -27,6 +27,8 @@ commands = importlib.import_module("harness.commands")
 corpora = importlib.import_module("harness.corpora")
 claims = importlib.import_module("harness.claims")
 experiment = importlib.import_module("harness.experiment")
+grids = importlib.import_module("harness.grids")
+matrix = importlib.import_module("harness.matrix")
 registry = importlib.import_module("harness.registry")
 results = importlib.import_module("harness.results")
 tagging = importlib.import_module("harness.tagging")
@@ -229,6 +231,33 @@ def test_curves_are_a_picture_with_all_points():
 def test_marks_of_an_axis_suit_any_size(top, marks):
     drawn = importlib.import_module("harness.curves").curves({"a": [(1.0, 0.1 * top), (2.0, top)]}, "x", "y")
     assert marks <= {element.text for element in ElementTree.fromstring(drawn) if element.text}
+
+
+def test_a_matrix_is_a_picture_with_its_groups():
+    drawn = matrix.matrix(["019", "900", "090"], ["O", "I-PER", "I-PER"], "to <state>", "from state")
+    root = ElementTree.fromstring(drawn)
+    names = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert names.count("O") == names.count("I-PER") == 2
+    assert "to <state>" in names[-1]
+    assert drawn.count("M") == 4  # one run of equal numbers each; zeros are left white
+
+
+def test_grids_go_on_at_their_edges():
+    seen = []
+
+    def loss(settings):
+        seen.append((settings["l2"], settings["kind"]))
+        return abs(settings["l2"] - 0.011) + (settings["kind"] == "b")
+
+    found = grids.best_of({"kind": ("a", "b"), "l2": (0.1, 0.3, 1.0)}, loss)
+    assert (found.settings, found.edges) == ({"kind": "a", "l2": 0.011}, ())
+    assert seen[6:] == [(0.033, "a"), (0.011, "a"), (0.0037, "a")]
+    assert found.told() == "kind = a, l2 = 0.011"
+    beyond = grids.best_of({"l2": (1.0, 2.0, 4.0)}, lambda settings: -settings["l2"])
+    assert (beyond.settings, beyond.edges) == ({"l2": 64.0}, ("l2",))
+    assert "edge" in beyond.told()
+    for values, best in (((1.0, 2.0), 1.0), ((1, 2, 3), 3), (("a", "b", "c"), "a"), ((1.0, 2.0, 4.0), 2.0)):
+        assert grids.beyond(values, best) is None
 
 
 def test_json_elsewhere_leaves_the_results_alone(places, tmp_path):

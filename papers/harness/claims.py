@@ -35,7 +35,8 @@ class Claim:
     """One sentence of a paper: that one figure is better than another, or that a figure is what it is.
 
     ``lower``: smaller is better. Without ``against``, ours is compared with the published one: it holds if ours is as
-    good, within ``within`` of it. ``note`` says what differs, and what that means.
+    good, within ``within`` of it. So it is with ``against``, if the paper says that the two are alike. ``note`` says
+    what differs, and what that means.
     """
 
     text: str
@@ -69,7 +70,12 @@ def judge(claim: Claim, results: Mapping[str, Result]) -> tuple[bool, str, str]:
     assert other.ours is not None
     printed = [one.published for one in (row, other)]
     published = "-" if None in printed else f"{number(printed[0])} against {number(printed[1])}"
-    return sign * (row.ours - other.ours) > 0, published, f"{number(row.ours)} against {number(other.ours)}"
+    gap = sign * (row.ours - other.ours)
+    return (
+        gap > 0 if not claim.within else gap >= -claim.within,
+        published,
+        f"{number(row.ours)} against {number(other.ours)}",
+    )
 
 
 def render_claims(papers: Iterable[Paper], results: Iterable[Result], stale: Iterable[str] = ()) -> str:
