@@ -190,6 +190,7 @@ def test_long_histories_are_thinned():
         {"n_iter": "many"},
         {"history": [{"iteration": 1, "objective": "x"}]},
         {"history": [{"objective": 1.0}]},
+        {"history": [{"iteration": 10**400}]},
         {"history": "none"},
         {"seconds": [1]},
         {"settings": None},

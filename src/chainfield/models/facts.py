@@ -59,7 +59,9 @@ class TrainingFacts:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < 1 << 63
+    return isinstance(value, float) and math.isfinite(value)
 
 
 def thinned(history: Sequence[dict[str, Any]], best: int) -> tuple[list[dict[str, float]], int]:

@@ -72,10 +72,10 @@ class Gaussians(Scorer):
         return np.concatenate([(bias + second.sum(axis=0))[None], precision * mean, second / SQUARES])
 
     def moments(self, weight: Float) -> dict[str, Float]:
-        """The inverse of :meth:`natural`: needs negative weights of squares."""
+        """The inverse of :meth:`natural`; where weights of squares are not negative there is no such Gaussian: NaN."""
         d = self.n_columns
         second = SQUARES * weight[1 + d :]
-        variance = -0.5 / second
+        variance = np.divide(-0.5, second, out=np.full_like(second, np.nan), where=second < 0.0)
         mean = weight[1 : 1 + d] * variance
         units = 0.5 * np.log(2.0 * np.pi) + np.log(self.spread)
         norm = (units[:, None] + 0.5 * (np.log(variance) + mean**2 / variance)).sum(axis=0)
