@@ -132,6 +132,7 @@ def open_corpus(folder: str | os.PathLike[str], *, memory: int = IN_MEMORY, n_jo
         profile = Profile(
             tuple(kinds), frozenset(step for step, _ in steps), frozenset(step for step, full in steps if full), sizes
         )
+        profile.witnesses()  # there are some
         files = [(str(file["name"]), str(file["sha256"]), int(file["bytes"])) for file in config["parts"]]
         if len(files) != len(sizes) or not files or any(Path(name).name != name for name, _, _ in files):
             raise ValueError("the list of pieces does not fit the corpus")

@@ -116,5 +116,7 @@ def _way(label: Any, before: dict[Any, Any]) -> list[Any]:
     way = []
     while label is not BORDER:
         way.append(label)
+        if label not in before:
+            raise ValueError(f"no sequence can have the label {label!r:.40}")
         label = before[label]
     return way[::-1]
