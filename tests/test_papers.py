@@ -142,6 +142,7 @@ def test_results_know_their_code_and_grow_stale(places, tmp_path, monkeypatch):
     assert kept.code is not None
     assert len(kept.code.experiment) == len(kept.code.library) == 16
     assert kept.seconds is not None
+    assert kept.processor is not None
     module = tmp_path / places.package / "tiny.py"
     committed = dataclasses.replace(kept, code=dataclasses.replace(kept.code, commit="0123456789ab"))
     results.write_json(committed, places.results / "tiny-count.json")
@@ -153,7 +154,7 @@ def test_results_know_their_code_and_grow_stale(places, tmp_path, monkeypatch):
 
     module.write_text('"""Another docstring."""  # and a comment\n' + FAKE)
     assert "Stale" not in rendered()
-    assert "commit 0123456789ab; the whole run took 0 s." in rendered()
+    assert "commit 0123456789ab; the whole run took 0 s of processor time." in rendered()
     module.write_text(FAKE.replace("0.5", "0.6"))
     assert "**Stale: the experiment has changed since commit 0123456789ab." in rendered()
     results.write_json(dataclasses.replace(kept, code=None), places.results / "tiny-count.json")
@@ -205,6 +206,7 @@ def test_parts_are_kept_by_settings_and_code(tmp_path, monkeypatch):
         path.write_text('{"value"')
     assert cells.kept("a", {"l2": 1}, context, compute) == {"n": 7}
     assert "is damaged and is computed again" in said[-1]
+    assert len(context.earlier) == 1  # one part was met again, and its time counts
 
 
 def test_a_picture_is_kept_beside_the_result_and_shown(places, tmp_path):

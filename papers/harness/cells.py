@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -32,12 +33,16 @@ def kept(
         value = _read(path)
         if value is not None:
             context.log(f"{name}: kept in {path.name}")
+            taken = _content(path).get("processor")
+            context.earlier.append(taken if isinstance(taken, float) else 0.0)
             return value
         context.log(f"{name}: {path.name} is damaged and is computed again")
+    started = time.process_time()
     value = compute()
+    found = {"name": name, "settings": told(settings), "processor": time.process_time() - started, "value": value}
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_suffix(f".{os.getpid()}.part")
-    beside.write_text(json.dumps({"name": name, "settings": told(settings), "value": value}), encoding="utf-8")
+    beside.write_text(json.dumps(found), encoding="utf-8")
     beside.replace(path)
     return value
 

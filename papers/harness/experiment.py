@@ -63,7 +63,8 @@ class Machine:
 class Result:
     """An experiment's rows and all that one must know to read them.
 
-    ``subset``: what a quick run left out. ``seconds``: the wall time of the whole run, kept parts not counted.
+    ``subset``: what a quick run left out. ``seconds``: the wall time of the run, kept parts not counted;
+    ``processor``: processor seconds of all of it, kept parts included.
     """
 
     name: str
@@ -79,17 +80,22 @@ class Result:
     subset: str = ""
     code: Provenance | None = None
     seconds: float | None = None
+    processor: float | None = None
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a run is given: the corpora's folders by name, and where to say how far it is."""
+    """What a run is given: the corpora's folders by name, and where to say how far it is.
+
+    ``earlier``: the processor seconds of parts that earlier runs kept, as they are met.
+    """
 
     mode: Mode
     seed: int
     jobs: int
     data: Mapping[str, Path]
     log: Callable[[str], None]
+    earlier: list[float] = field(default_factory=list)
 
     @property
     def quick(self) -> bool:
@@ -125,7 +131,7 @@ class Experiment:
 def perform(experiment: Experiment, context: Context) -> Result:
     """Run an experiment to its result."""
     code = provenance_of(experiment.module or experiment.run.__module__)
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     rows = tuple(experiment.run(context))
     return Result(
         name=experiment.name,
@@ -141,6 +147,7 @@ def perform(experiment: Experiment, context: Context) -> Result:
         subset=experiment.subset if context.quick else "",
         code=code,
         seconds=time.perf_counter() - started,
+        processor=time.process_time() - worked + sum(context.earlier),
     )
 
 

@@ -89,6 +89,8 @@ def render_result(result: Result, picture: str | None = None, stale: str = "") -
 
 def _origin(result: Result) -> str:
     commit = f", commit {result.code.commit}" if result.code is not None and result.code.commit else ""
+    if result.processor is not None:
+        return f"{commit}; the whole run took {_duration(result.processor)} of processor time"
     return commit + (f"; the whole run took {_duration(result.seconds)}" if result.seconds is not None else "")
 
 
