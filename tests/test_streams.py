@@ -1,6 +1,7 @@
 """``partial_fit`` over chunks: what is remembered, in the model and in its file, and what is refused."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import chainfield
 from chainfield import LatentCRF, LinearCRF
 from chainfield.errors import ConfigError, DataError
+from chainfield.models.rehearsal import Rehearsal
 from chainfield.models.stream import anchored_problem, streams
 from chainfield.problem import AnchoredProblem
 
@@ -62,6 +64,47 @@ def test_the_objective_of_all_data_is_nearly_reached():
     assert reached < forgetful
 
 
+def test_chunks_that_are_kept_are_one_fit():
+    best = LinearCRF(n_jobs=1, tol=1e-9).fit(*ALL)
+    kept = streamed(range(6), tol=1e-9)
+    assert kept.rehearsal_.seen == len(kept.rehearsal_.sequences) == len(ALL[0])
+    np.testing.assert_allclose(kept.log_likelihood(*ALL), best.log_likelihood(*ALL), atol=1e-2)
+
+
+def test_a_part_of_earlier_data_helps():
+    def loss(rehearsal):
+        model = streamed(range(6), rehearsal=rehearsal)
+        assert sum(map(len, model.rehearsal_.sequences if rehearsal else [])) <= rehearsal
+        return float(-model.log_likelihood(*ALL).sum() + 0.5 * model.tagger_.theta @ model.tagger_.theta)
+
+    nothing, some, everything = map(loss, (0, 250, 10_000))
+    assert everything < some < nothing
+
+
+def test_data_are_kept_in_memory_only(tmp_path):
+    model = streamed([0, 1])
+    first = model.rehearsal_.sequences[0]
+    assert pickle.loads(pickle.dumps(model)).rehearsal_ is None
+    model.save(tmp_path / "m.cf")
+    loaded = chainfield.load(tmp_path / "m.cf", n_jobs=1)
+    assert loaded.rehearsal_ is None
+    assert loaded.partial_fit(*CHUNKS[2]).score(*CHUNKS[0]) > 0.9
+    assert first is not CHUNKS[0][0][0]
+    assert streamed([0], forgetting=1.0).rehearsal_ is None
+    assert model.fit(*CHUNKS[0]).rehearsal_ is None
+
+
+def test_the_sample_is_uniform_and_bounded():
+    memory = Rehearsal()
+    for k in range(20):
+        memory = memory.grown([[k]] * 50, [["O"]] * 50, np.ones(50), 0.1, 200, seed=0)
+    assert (memory.seen, len(memory.sequences)) == (1000, 200)
+    drawn = [x[0] for x in memory.sequences]
+    assert 60 < sum(k < 10 for k in drawn) < 140
+    np.testing.assert_allclose(memory.weight, 0.9 ** (19 - np.array(drawn)))
+    assert len(memory.drawn(5).sequences) == 50
+
+
 def test_one_chunk_is_one_fit():
     one = LinearCRF(n_jobs=1, tol=1e-9).partial_fit(*ALL)
     fit = LinearCRF(n_jobs=1, tol=1e-9).fit(*ALL)
@@ -81,7 +124,7 @@ def test_what_is_remembered_grows_and_is_forgotten_as_told():
 
 @pytest.mark.parametrize("settings", [{}, {"objective": "perceptron"}, {"l1": 0.1}])
 def test_a_stream_goes_on_from_its_file(settings, tmp_path):
-    model = streamed([0, 1], **settings)
+    model = streamed([0, 1], rehearsal=0, **settings)
     model.save(tmp_path / "m.cf")
     loaded = chainfield.load(tmp_path / "m.cf", n_jobs=1)
     model.partial_fit(*CHUNKS[2])
@@ -90,12 +133,13 @@ def test_a_stream_goes_on_from_its_file(settings, tmp_path):
     assert loaded.firmness_.tobytes() == model.firmness_.tobytes()
 
 
-def test_the_bowl_has_the_gradient_that_it_says():
-    model = streamed([0, 1])
+@pytest.mark.parametrize("rehearsal", [0, 60, 10_000])
+def test_the_bowl_has_the_gradient_that_it_says(rehearsal):
+    model = streamed([0, 1], rehearsal=rehearsal)
     seen = {}
 
-    def look(model, problem, material, theta):
-        seen["problem"] = anchored_problem(model, problem, material, theta)
+    def look(*told):
+        seen["problem"] = anchored_problem(*told)
         return seen["problem"]
 
     with pytest.MonkeyPatch.context() as patch:

@@ -39,9 +39,10 @@ from .inputs import choose_map, split_sequences
 from .kinds import seed_of
 from .material import Material
 from .prior import PriorSettings, check_tuning, tuned
+from .rehearsal import Rehearsal
 from .run import Run, Training, check_development
 from .scaling import crossfit_temperature, fit_temperature
-from .stream import anchored_problem, check_chunk, firmness, stream_trainer, streams
+from .stream import anchored_problem, check_chunk, firmness, remembered, stream_trainer, streams
 from .tagging import TaggingModel
 from .trainers import check_trainer, named_trainer, trainer_name
 from .training_data import Held, ReadData, Spread, TrainingData
@@ -58,11 +59,16 @@ class ChainEstimator(
 
     remembered: ClassVar[tuple[str, ...]] = ("n_sequences_seen",)
     n_sequences_seen_: int = 0
+    rehearsal_: Rehearsal | None = None
     scheme_: str | None
     #: What trainer="auto" stands for; None: a choice by the objective.
     auto_trainer: ClassVar[str | None] = None
     #: Whether labels with several states have weights of their own, beside those of the states.
     share_labels: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Copies for other processes hold no data."""
+        return {name: value for name, value in vars(self).items() if name != "rehearsal_"}
 
     # ---- the seven answers ---------------------------------------------------------------------------------------
 
@@ -193,7 +199,7 @@ class ChainEstimator(
         random = self._random_weights(chain, material)
         problem, theta = self._start(problem, material, random(0))
         if streaming:
-            problem = anchored_problem(self, problem, material, theta)
+            problem = anchored_problem(self, problem, material, theta, task)
         trainer = stream_trainer(self, problem) if streaming else self._trainer(problem, theta, run.partial)
         if trainer.online and not problem.stepwise:
             trainer = Mixing.of(trainer, self.strands)
@@ -213,6 +219,7 @@ class ChainEstimator(
                     self.firmness_ = firmness(problem, session.best) if streaming else None
                     best = make(session.best)  # what is remembered of a stream has a number for every parameter
                     self.fitted_ = best if streaming else self._compacted(best, theta, material)
+                    self.rehearsal_ = remembered(self, data) if streaming and isinstance(data, Held) else None
                     self.n_sequences_seen_ = seen
                     self.scheme_ = scheme
                     slim = self.fitted_.features is not features  # without the features that have no weight

@@ -123,6 +123,13 @@ class TrainingSettings(Grouped, group=TRAINING):
         most=1.0,
         option="",
     )
+    rehearsal: int = whole(
+        50_000,
+        "partial_fit: how many positions of earlier calls are kept in memory, never in files, and gone through again "
+        "with new data, ten for each new one at most. 0: none.",
+        least=0,
+        option="",
+    )
 
 
 class FeatureSettings(Grouped, group=FEATURES):

@@ -1,6 +1,6 @@
 """The training problem: a finite sum over sequences, evaluated in parallel."""
 
-from .anchored import AnchoredProblem
+from .anchored import AnchoredProblem, half_curvature
 from .one_by_one import move_back
 from .pieces import HeldPieces, Pieces
 from .problem import Problem, data_arrays
@@ -27,6 +27,7 @@ __all__ = [
     "Trainable",
     "Walked",
     "data_arrays",
+    "half_curvature",
     "move_back",
     "windowed",
 ]

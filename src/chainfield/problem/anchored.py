@@ -1,9 +1,11 @@
 """A problem together with what is remembered of earlier data: a quadratic bowl around the parameters of then.
 
-    minimise over θ: loss of the data at hand + l1 ‖θ‖₁ + sum over i of firmness_i (θ_i - anchor_i)²
+    minimise over θ: loss of the data at hand + loss of earlier data that are gone through again + l1 ‖θ‖₁
+                     + sum over i of firmness_i (θ_i - anchor_i)² + slope_i (θ_i - anchor_i)
 
-With firmness = l2 + half the curvature of the earlier losses, this is the loss of all data, old ones by their second
-order around the anchor (Laplace's approximation, one parameter at a time; Spiegelhalter and Lauritzen 1990).
+With firmness = l2 + half the curvature of the other earlier losses, this is the loss of all data, old ones by their
+second order around the anchor (Laplace's approximation, one parameter at a time; Spiegelhalter and Lauritzen 1990). The
+anchor was the optimum of all old data: the slope of those in the bowl is the opposite of that of those at hand.
 """
 
 from __future__ import annotations
@@ -23,11 +25,16 @@ from .trainable import Trainable
 @final
 @dataclass(frozen=True, eq=False)
 class AnchoredProblem(Trainable):
-    """``inner`` has the data at hand; its l2 is part of the firmness, which is nowhere smaller."""
+    """``inner`` has the data at hand; its l2 is part of the firmness, which is nowhere smaller.
+
+    ``rehearsed``: earlier data that are gone through again.
+    """
 
     inner: SummedProblem
     anchor: Float  # (P,)
     firmness: Float  # (P,)
+    slope: Float | None = None  # (P,)
+    rehearsed: SummedProblem | None = None
 
     @property
     def chain(self) -> Chain:
@@ -101,28 +108,38 @@ class AnchoredProblem(Trainable):
 
     def arrays(self) -> Iterable[Array]:
         """The bowl as well."""
-        yield from self.inner.arrays()
-        yield from (self.anchor, self.firmness)
+        for part in self._data:
+            yield from part.arrays()
+        yield from (array for array in (self.anchor, self.firmness, self.slope) if array is not None)
+
+    @property
+    def _data(self) -> list[SummedProblem]:
+        return [self.inner] if self.rehearsed is None else [self.inner, self.rehearsed]
 
     def penalty(self, theta: Float) -> float:
         """l1 and the bowl."""
+        return self._bowl(theta)[0] + (self.l1 * float(abs(theta).sum()) if self.l1 else 0.0)
+
+    def _bowl(self, theta: Float) -> tuple[float, Float]:
+        """Its value and gradient."""
         away = theta - self.anchor
-        return float(self.firmness @ away**2) + (self.l1 * float(abs(theta).sum()) if self.l1 else 0.0)
+        value, gradient = float(self.firmness @ away**2), 2.0 * self.firmness * away
+        if self.slope is not None:
+            value += float(self.slope @ away)
+            gradient += self.slope
+        return value, gradient
 
     def evaluate(self, theta: Float) -> tuple[float, Float]:
         """Everything but l1."""
-        away = theta - self.anchor
-        gradient = 2.0 * self.firmness * away
-        total = self.inner.add(theta, gradient)
-        return total + float(self.firmness @ away**2), gradient
+        value, gradient = self._bowl(theta)
+        return value + sum(part.add(theta, gradient) for part in self._data), gradient
 
     def curvature(self, theta: Float) -> Float:
         """That of the data, and of the bowl."""
-        return self.of_data(theta) + 2.0 * self.firmness
+        return sum((half_curvature(part, theta) for part in self._data), self.firmness) * 2.0
 
-    def of_data(self, theta: Float) -> Float:
-        """The curvature of the data at hand alone, at least 0."""
-        found: Float = self.inner.curvature(theta) - 2.0 * self.inner.l2 * (
-            1.0 if self.inner.penalised is None else self.inner.penalised
-        )
-        return found.clip(0.0)
+
+def half_curvature(problem: SummedProblem, theta: Float) -> Float:
+    """(P,) half the curvature of the data alone, without penalties; at least 0."""
+    penalised = 1.0 if problem.penalised is None else problem.penalised
+    return (problem.curvature(theta) / 2.0 - problem.l2 * penalised).clip(0.0)

@@ -50,7 +50,10 @@ BATCH_TRAINERS = ("lbfgs", "rprop")
 
 @final
 class HiddenUnitCRF(
-    ChainTagger, OrderSettings, TransitionSettings, without=("all_features", "aggressiveness", "forgetting")
+    ChainTagger,
+    OrderSettings,
+    TransitionSettings,
+    without=("all_features", "aggressiveness", "forgetting", "rehearsal"),
 ):
     """A tagger with binary hidden units between features and labels: not linear in its features, inference exact."""
 

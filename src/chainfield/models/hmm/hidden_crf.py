@@ -40,7 +40,7 @@ PASS_RATE, BOLDER = 6.0, 8.0
 
 
 @final
-class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressiveness", "forgetting")):
+class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressiveness", "forgetting", "rehearsal")):
     """Gives a whole sequence one label, by a chain of hidden states for every label, trained to tell labels apart.
 
     Over numbers (arrays), a state scores first and second moments of the observations, as a Gaussian mixture does, with

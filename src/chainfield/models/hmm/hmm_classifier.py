@@ -53,6 +53,7 @@ class HMMClassifier(
         "all_features",
         "aggressiveness",
         "forgetting",
+        "rehearsal",
     ),
 ):
     """One hidden Markov model per class, over arrays: a sequence gets the class whose model, with its prior, fits best.

@@ -49,6 +49,7 @@ class NeuralCRF(
     OrderSettings,
     without=(
         "forgetting",
+        "rehearsal",
         "objective", "margin", "l1", "temperature", "class_weight", "trainer", "tol", "average_from", "restart_every",
         "aggressiveness", "warm_start", "template", "all_features",
     ),
