@@ -218,6 +218,10 @@ def test_starts_and_steps_of_blocks_are_settings():
         assert {scorer.pace(name) for name in ("unit", "output", "row")} == {0.5}
         usual = fast(**settings).fit(X, y).tagger_.chain.emissions[0]
         assert (usual.pace("output"), usual.output_scale) == (0.1, pytest.approx(0.1 * unit))
+    words = [["a", "b"], ["b", "c", "a"]], [["x", "y"], ["y", "x", "x"]]
+    for objective, start in (("perceptron", 10.0), ("large_margin", 0.1)):  # over sparse features
+        own = fast(objective=objective, max_iter=1, learning_rate=0.2).fit(*words).tagger_.chain.emissions[0]
+        assert own.output_scale == pytest.approx(0.2 * start)
 
 
 def test_sums_of_scores_without_a_scale_are_warned_of_before_training():

@@ -81,8 +81,8 @@ class HiddenUnitCRF(
     )
     output_start: float | None = number(
         None,
-        "Deviation of the weights from units to labels at the start, likewise. None: 0.1. With many sparse features, "
-        "10 steps may be better for the perceptron.",
+        "Deviation of the weights from units to labels at the start, likewise. None: 0.1, but 10 steps for the "
+        "perceptron over sparse features.",
     )
     pretraining: str | None = choice(
         None,
@@ -160,9 +160,9 @@ class HiddenUnitCRF(
         if self.decoder == "summed" and self._objective().how == "max":
             self._warn_of_sums()
 
-    def _steps(self, data: Sized, objective: Objective) -> Steps:
+    def _steps(self, data: Sized, objective: Objective, *, sparse: bool = False) -> Steps:
         wishes = Wishes(self.learning_rate, self.input_start, self.output_start)
-        return steps_of(data, objective, self.hidden_units, self.margin, wishes)
+        return steps_of(data, objective, self.hidden_units, self.margin, wishes, sparse=sparse)
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         return ordered_space(label_space(len(labels)), rules, self.order)
@@ -172,7 +172,7 @@ class HiddenUnitCRF(
         norm = mean_square_norm(material)
         if dense:
             check_scales(material)
-        steps = self._steps(material.extent, self._objective())
+        steps = self._steps(material.extent, self._objective(), sparse=not dense)
         units = HiddenUnits(
             features.n_columns if dense else features.n_features,
             int(self.hidden_units),

@@ -27,6 +27,10 @@ UNIT_PACE, PACE = 0.1, 2.0
 STEP, UNITS = 0.006, 1000
 # The start, for max objectives, relative to the step: deviations of w · x and of the output weights.
 START_INPUT, START_OUTPUT = 1.0, 0.1
+# Perceptrons over sparse features, which ask for no margin, want output weights that differ from the start. Held-out
+# error of parts of speech 5.44 and 5.90 % with 0.1, 4.78 and 5.11 % with 10 (two folds), of chunks 5.06 and 4.76 %.
+# With margins 0.1 was the best on the first (4.07 % against 4.27), and so it is for pictures.
+SPARSE_OUTPUT = 10.0
 # The start for sums, whose scores have a scale of their own.
 SUM_INPUT, SUM_OUTPUT = 0.3, 0.1
 # And the step: a trial of a few hundred sequences, as for convex models, tells little where the start is a saddle.
@@ -71,12 +75,15 @@ class Wishes:
     output_start: float | None
 
 
-def steps_of(data: Sized, objective: Objective, hidden_units: int, margin: float, wishes: Wishes) -> Steps:
-    """The steps and the start for such data, unless the user gives them."""
+def steps_of(
+    data: Sized, objective: Objective, hidden_units: int, margin: float, wishes: Wishes, *, sparse: bool = False
+) -> Steps:
+    """The steps and the start for such data, unless the user gives them. ``sparse``: features, not columns."""
     smooth = objective.smooth
     rate = SUM_STEP if smooth else STEP * scale_of(objective, margin) * float(np.sqrt(UNITS / hidden_units))
     rate = rate * shorter(data, SUM_POWER if smooth else MAX_POWER) if wishes.rate is None else wishes.rate
-    usual = (SUM_INPUT, SUM_OUTPUT) if smooth else (START_INPUT, START_OUTPUT)
+    output = SPARSE_OUTPUT if sparse and not objective.uses_cost else START_OUTPUT
+    usual = (SUM_INPUT, SUM_OUTPUT) if smooth else (START_INPUT, output)
     asked = (wishes.input_start, wishes.output_start)
     unit = 1.0 if smooth else rate
     return Steps(rate, *(unit * (own if wish is None else wish) for own, wish in zip(usual, asked, strict=True)))
