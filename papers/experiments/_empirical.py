@@ -73,7 +73,7 @@ def systems() -> tuple[System, ...]:
 class Accuracy:
     """Shares of right labels in per cent: of all tokens, of words that training has, of those that it has not.
 
-    With F1 of spans, and the processor seconds of training.
+    With F1 of spans, the processor seconds of training, and why it stopped (nothing for counting).
     """
 
     overall: float
@@ -81,6 +81,7 @@ class Accuracy:
     unknown: float
     f1: float
     seconds: float
+    stopped: str = ""
 
 
 def words_of(data: Sentences) -> list[list[str]]:
@@ -119,7 +120,8 @@ def measured(
         seconds = time.process_time() - started
         predicted = model.predict(words_of(test))
         f1 = 100 * span_f1(labels_of(test), predicted) if any("-" in y for _, ys in test[:50] for y in ys) else 0.0
-        return asdict(Accuracy(*accuracy(train, test, predicted), f1, seconds))
+        stopped = f"{model.n_iter_} iterations: {model.stop_reason_}" if hasattr(model, "n_iter_") else ""
+        return asdict(Accuracy(*accuracy(train, test, predicted), f1, seconds, stopped))
 
     found = Accuracy(**kept(f"{system.name}, {data}", {**system.told(), **settings}, context, compute))
     context.log(f"{system.name}, {data}: {dict(settings)}, {found.overall:.2f}, {found.seconds:.1f} s")
@@ -141,6 +143,7 @@ def choose(system: System, train: Sentences, dev: Sentences, context: Context, d
 def rows(setting: str, found: Sequence[Accuracy], published: Sequence[float | None] = (), note: str = "") -> list[Row]:
     """Three accuracies beside the published ones: means, where there are several draws of data."""
     values = [one.overall for one in found]
+    note = f"{found[0].stopped}; {note}" if found[0].stopped else note
     if len(values) > 1:
         note = f"mean of {len(values)} draws, {min(values):.2f} to {max(values):.2f}; {note}"
     figures = [*published, None, None, None]

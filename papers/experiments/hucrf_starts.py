@@ -65,6 +65,6 @@ EXPERIMENT = Experiment(
     run=run,
     corpora=(OCR, CB513),
     quick_time="2 minutes",
-    full_time="90 minutes of processor time",
+    full_time="1 hour of processor time",
     default="quick",
 )

@@ -93,7 +93,7 @@ def plateau(way: str, states: int, train: Any, context: Context) -> dict[str, An
     passes = 8 if context.quick else PLATEAU + AFTER
     model = chainfield.LatentCRF(
         **PERCEPTRON, **WAYS[way], template=template(), order=2, n_states=states, share_labels=False, n_init=1,
-        max_iter=passes, patience=None, tol=0.0, random_state=0, n_jobs=context.jobs,
+        max_iter=passes, patience=None, tol=1e-12, random_state=0, n_jobs=context.jobs,
     ).fit(X, y, X_dev=X_dev, y_dev=y_dev)  # fmt: skip
     return {"scores": [100 * record["dev_score"] for record in model.history_]}
 
