@@ -409,3 +409,8 @@ def test_streams_tell_where_a_file_is_wrong(tmp_path, monkeypatch):
         list(stream_corpus(write(tmp_path, b"# nothing\n\n", "d.txt")).blocks())
     with pytest.raises(ConfigError, match="separator is empty"):
         list(stream_corpus(path, separator="").blocks())
+
+
+def test_a_name_that_is_too_long_for_a_file() -> None:
+    with pytest.raises(DataError, match=r"^x{80}… cannot be opened: file name too long\.$"):
+        load_corpus("x" * 5000)

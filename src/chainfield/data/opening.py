@@ -52,9 +52,15 @@ def open_bytes(path: str | PathLike[str]) -> Iterator[_Read]:
 
 
 def _check_exists(path: str | PathLike[str]) -> None:
-    if Path(path).is_dir():
+    try:
+        folder, there = Path(path).is_dir(), Path(path).exists()
+    except OSError as error:  # a name that is too long, a loop of links
+        name = fspath(path)
+        shown = name if len(name) <= 80 else f"{name[:80]}…"
+        raise DataError(f"{shown} cannot be opened: {(error.strerror or str(error)).lower()}.") from None
+    if folder:
         raise DataError(f"{path} is a directory; give the name of a file.")
-    if not Path(path).exists():
+    if not there:
         raise FileNotFoundError(f"There is no file {path}; check the name and the directory you are in.")
 
 
