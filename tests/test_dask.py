@@ -22,7 +22,7 @@ distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 import chainfield.dask  # noqa: E402
 from chainfield import EmpiricalCRF, HMMClassifier, LatentCRF, LinearCRF, load_corpus  # noqa: E402
 from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns, plan_sources  # noqa: E402
-from chainfield.dask import connecting  # noqa: E402
+from chainfield.dask import connecting, stalling  # noqa: E402
 from chainfield.dask.memory import check_sizes  # noqa: E402
 from chainfield.dask.places import Places  # noqa: E402
 from chainfield.dask.work import WorkerError, work  # noqa: E402
@@ -398,3 +398,43 @@ def test_addresses_that_nobody_can_open(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be used"):
         Folder(f"file://{tmp_path}/file/below").make()
+
+
+# ---- nothing goes on ---------------------------------------------------------------------------------------------
+
+
+def test_a_cluster_that_loses_all_workers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
+    monkeypatch.setattr(stalling, "LOOK", 0.1)
+    monkeypatch.setattr(stalling, "ALONE", 0.6)
+    with cluster(1) as one, distributed.Client(one) as client:
+        corpus = chainfield.dask.corpus(data, client, piece_bytes=PIECE)
+        one.scale(0)
+        with pytest.raises(WorkerError, match="The cluster has had no worker for 0 minutes; start some, and continue"):
+            LinearCRF(max_iter=2, trainer="lbfgs").fit(corpus)
+
+
+def test_workers_whose_memory_is_full_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        """A client of workers that have stopped; the second still runs a task at first."""
+
+        looks, cancelled = 0, ()
+
+        def scheduler_info(self, n_workers: int) -> dict[str, Any]:
+            self.looks += 1
+            busy = {"executing": 1} if self.looks < 5 else {}
+            full = {"status": "paused", "memory_limit": 160_000_000, "metrics": {"task_counts": {}}}
+            return {"workers": {"a": full, "b": {**full, "metrics": {"task_counts": busy}}}}
+
+        def cancel(self, futures: list[Any]) -> None:
+            self.cancelled = tuple(futures)
+            noticed.set()
+
+    monkeypatch.setattr(stalling, "LOOK", 0.01)
+    monkeypatch.setattr(stalling, "FULL", 0.03)
+    noticed, client = threading.Event(), Full()
+    with stalling.watched(client, ["future"]) as found:
+        assert noticed.wait(30)
+    assert client.cancelled == ("future",)
+    assert client.looks >= 7
+    assert "memory of all 2 workers is full" in found.reason
+    assert "0.16 GB" in found.reason

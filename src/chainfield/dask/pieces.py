@@ -13,6 +13,7 @@ from chainfield.problem.pieces import ARITY
 
 from .connecting import engine, what_runs
 from .places import Places
+from .stalling import Stalled, watched
 from .work import Parcel, WorkerError, bytes_sent, carry_on, hold, join_all, opened, sum_run, work
 
 T = TypeVar("T")
@@ -37,8 +38,7 @@ class DaskPieces(Pieces[T]):
 
     def map(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
         """All at once; results come back in order."""
-        found = self._tried(lambda: self.client.gather(self._submitted(function, shared)))
-        return map(opened, found)
+        return map(opened, self._gathered(lambda: self._submitted(function, shared)))
 
     def derive(self, function: Callable[..., R], *shared: Any) -> DaskPieces[R]:
         """Made where their origins are, and kept there."""
@@ -47,7 +47,7 @@ class DaskPieces(Pieces[T]):
     def fold(self, function: Callable[..., R], join: Callable[[R, R], R], *shared: Any) -> R:
         """Joined by the workers along the tree; one result travels to the client."""
 
-        def once() -> Any:
+        def last() -> list[Any]:
             found, places = self._first_level(function, join, shared)
             level = 1
             while len(found) > 1:
@@ -60,11 +60,11 @@ class DaskPieces(Pieces[T]):
                     )
                     for i, place in zip(runs, places, strict=True)
                 ]  # fmt: skip
-            last = found[0].result()
-            self.places.balance(last.spent)
-            return last.value
+            return found
 
-        found: R = self._tried(once)
+        (total,) = self._gathered(last)
+        self.places.balance(total.spent)
+        found: R = total.value
         return found
 
     def _first_level(
@@ -95,28 +95,33 @@ class DaskPieces(Pieces[T]):
     ) -> list[C]:
         """One task per piece, which waits for the one before it in its run."""
 
-        def once() -> Any:
+        def ends() -> list[Any]:
             version, places, sent = what_runs(), self.places.now(), [self._sent(value) for value in shared]
-            name, ends = _key(_readable(function)), [self._sent(value) for value in carried]
+            name, found = _key(_readable(function)), [self._sent(value) for value in carried]
             for strand, run in enumerate(runs):
                 for i in run:
-                    ends[strand] = self._submit(
-                        (name, i), places[i], carry_on, version, function, self.tasks[i], ends[strand], *sent
+                    found[strand] = self._submit(
+                        (name, i), places[i], carry_on, version, function, self.tasks[i], found[strand], *sent
                     )
-            return self.client.gather(ends)
+            return found
 
-        return list(map(opened, self._tried(once)))
+        return list(map(opened, self._gathered(ends)))
 
     def as_completed(self, function: Callable[..., R], *shared: Any) -> Iterator[R]:
         """Results as they come, in any order; each is forgotten by the cluster once it is here."""
         distributed = engine()
-        done = distributed.as_completed(self._submitted(function, shared))
-        for future in done:
-            try:
-                yield opened(future.result())
-            except distributed.KilledWorker as error:
-                raise WorkerError(_killed(error)) from None
-            future.release()
+        futures = self._submitted(function, shared)
+        with watched(self.client, futures) as stalled:
+            for future in distributed.as_completed(futures):
+                try:
+                    yield opened(future.result())
+                except distributed.KilledWorker as error:
+                    raise WorkerError(_killed(error)) from None
+                except distributed.client.FutureCancelledError:
+                    if stalled.reason:
+                        raise WorkerError(stalled.reason) from None
+                    raise
+                future.release()
 
     def notes(self) -> dict[str, float]:
         """Pieces, workers, and how many bytes these have sent to each other and to the client so far."""
@@ -144,17 +149,24 @@ class DaskPieces(Pieces[T]):
             warnings.filterwarnings("ignore", message="Sending large graph")
             return self.client.submit(function, *arguments, key=key, pure=False, **where)
 
-    def _tried(self, once: Callable[[], Any]) -> Any:
-        """Again, if workers died in a way that the scheduler does not mend by itself."""
+    def _gathered(self, submitted: Callable[[], list[Any]]) -> list[Any]:
+        """The results of futures; they are submitted again, if workers died in a way that the scheduler does not mend
+        by itself.
+        """
         distributed = engine()
         lost = (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError)
         address = getattr(self.client.scheduler, "address", "that address")
         for attempt in range(TRIES):
+            stalled = Stalled()
             try:
-                return once()
+                futures = submitted()
+                with watched(self.client, futures) as stalled:
+                    return list(self.client.gather(futures))
             except lost as error:
                 if isinstance(error, FileNotFoundError):
                     raise
+                if stalled.reason:
+                    raise WorkerError(stalled.reason) from None
                 if self.client.status != "running" or not _answers(self.client):
                     raise WorkerError(
                         f"The scheduler at {address} is gone; start it again, and continue "
