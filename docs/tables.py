@@ -29,7 +29,7 @@ from chainfield.models.neural.state import NeuralState
 from chainfield.schema import Part, Tensor
 from chainfield.scorers import SCORERS, Pruner
 from chainfield.settings import Choice, Configurable, Setting
-from chainfield.text.tagging import text_tagger
+from chainfield.text.tagging import reader
 from chainfield.trainers import LBFGS, SDCA, SGD, Adam, Auto, RProp
 from chainfield.trainers.session import SESSION
 
@@ -92,7 +92,7 @@ def part_named(name: str) -> tuple[str, Part]:
         "estimator": ("", model.ESTIMATOR),
         "training": ("", model.TRAINING),
         "parameters": ("", model.PARAMETERS),
-        "text": ("", text_tagger.SCHEMA),
+        "text": ("", reader.SCHEMA),
         "chain": ("", parts.CHAIN),
         "pruner": ("pruner.", Pruner.schema),
         "counted-space": ("space.", parts.COUNTED_SPACE),

@@ -265,6 +265,15 @@ def test_compressed_files(suffix: str, pack: Any, tiny: Path) -> None:
     assert run("tag", "packed.cf", f"packed.txt{suffix}").stdout == run("tag", "tiny.cf", "tiny.txt").stdout
 
 
+def test_refused_data_leave_no_output(tiny: Path) -> None:
+    Path("strange.txt").write_text("one two three four five\n\n", encoding="utf-8")
+    assert run("tag", "tiny.cf", "strange.txt", "-o", "out.txt").code == 1
+    assert not Path("out.txt").exists()
+    Path("empty.txt").write_text("", encoding="utf-8")
+    assert run("tag", "tiny.cf", "empty.txt", "-o", "out.txt").code == 0
+    assert Path("out.txt").read_bytes() == b""
+
+
 def test_standard_input(tiny: Path) -> None:
     assert run("train", "-", "other.cf", *QUICK, stdin=TINY.encode()).code == 0
     assert Path("other.cf").read_bytes() == Path("tiny.cf").read_bytes()

@@ -178,15 +178,15 @@ def test_a_killed_client_goes_on_from_its_checkpoint(client: Any, data: Path, tm
 # ---- networks ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif("CHAINFIELD_NIGHTLY" not in os.environ, reason="two processes that wait for each other")
-def test_networks_train_on_workers(client: Any) -> None:
-    """The recipe of docs/cluster.md."""
-    client.wait_for_workers(2, timeout=60)  # another test may have killed one
+def test_networks_train_on_workers() -> None:
+    """The recipe of docs/cluster.md, on workers that no other test has killed: each waits for all others."""
     torch = pytest.importorskip("torch", reason="needs the extra torch")
     page = (Path(__file__).parent.parent / "docs" / "cluster.md").read_text(encoding="utf-8")
     recipe = page.split("## Networks")[1].split("```py\n")[1].split("```")[0]
-    found: dict[str, Any] = {"client": client, "__name__": "__main__"}
-    exec(compile(recipe, "recipe", "exec"), found)
+    with cluster(2) as fresh, distributed.Client(fresh) as client:
+        client.wait_for_workers(2, timeout=60)
+        found: dict[str, Any] = {"client": client, "__name__": "__main__"}
+        exec(compile(recipe, "recipe", "exec"), found)
     first, second = found["trained"]
     assert first["losses"][-1] < first["losses"][0]
     for name, value in first["weights"].items():

@@ -124,8 +124,7 @@ def test_the_engine_answers_as_the_library(name: str, folder: Path, tmp_path: Pa
 
     assert run("export", folder / f"{name}.cf", "--html", tmp_path / "page.html").code == 0
     served = load_served(Source.of(f"{name}@1={folder / name}.cf"))
-    assert isinstance(served.model, TextTagger)
-    asked = questions([*test_texts, *STRANGE], served.model)
+    asked = questions([*test_texts, *STRANGE], TextTagger.around(chainfield.load(folder / f"{name}.cf")))
     (tmp_path / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
     (tmp_path / "driver.js").write_text(DRIVER, encoding="utf-8")
     command = [str(NODE), "driver.js", "page.html", "asked.json"]

@@ -376,7 +376,7 @@ def test_questions_that_arrive_together_are_answered_together(folder: Path, monk
     from chainfield.serving.question import Question, Wanted
     from chainfield.serving.tagging import tag
 
-    model = Registry([Source.of(f"text={folder / 'text.cf'}")], lambda *_, **__: None).find(None, None)
+    model = Registry([Source.of(f"text={folder / 'text.cf'}")]).find(None, None)
     bounds = Bounds(tokens=8)
     asked = [Question([text], None, Wanted()) for text in (*TEXTS, "", *TEXTS)]
     asked += [Question(TEXTS[:2], None, Wanted()), Question([TEXT], None, Wanted(probabilities=False))]
@@ -404,7 +404,8 @@ def test_folders_of_versions_and_files_that_change(folder: Path, tmp_path: Path)
     told: list[tuple[str, dict[str, Any]]] = []
     for version in ("9", "10"):
         (tmp_path / f"{version}.cf").write_bytes((folder / "text.cf").read_bytes())
-    registry = Registry([Source(tmp_path, "ner")], lambda event, **facts: told.append((event, facts)))
+    registry = Registry([Source(tmp_path, "ner")])
+    registry.told = lambda event, **facts: told.append((event, facts))
     assert [served.version for served in registry] == ["9", "10"]
     old = registry.find("ner")
     assert (old.version, registry.find("ner", "9").version, registry.refresh()) == ("10", "9", False)
@@ -537,3 +538,12 @@ def test_many_connections(server: tuple[subprocess.Popen[str], int]) -> None:
         return await asyncio.gather(*(one() for _ in range(200)))
 
     assert {found.split(b" ", 2)[1] for found in asyncio.run(crowd())} == {b"200"}
+
+
+def test_a_server_imports_nothing_of_training() -> None:
+    code = (
+        "import sys, chainfield.serving, chainfield.serving.running\n"
+        "print([m for m in sys.modules if m.startswith(('chainfield.models', 'chainfield.trainers', 'scipy'))])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, encoding="utf-8")
+    assert found.stdout.strip() == "[]"

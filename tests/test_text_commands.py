@@ -184,4 +184,4 @@ def test_bad_raw_text(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     raw.write_bytes(b"Bob in Rome\n" + b"Bob in Rome " * 100)
     result = run("tag", model, "--text", str(raw))
     assert result.code == 1
-    assert f"{raw}, line 2: the line has more than 1,000 characters; break it into several lines" in result.stderr
+    assert f"{raw}, line 2: the line is too long; the limit is 1,000 characters" in result.stderr

@@ -103,7 +103,7 @@ def test_saved_in_one_file(settings: dict, tmp_path) -> None:
     again = chainfield.load(tmp_path / "text.cf")
     assert isinstance(again, TextTagger)
     assert again.predict(TEXTS) == tagger.predict(TEXTS)
-    assert again.describe() == tagger.describe()
+    assert again.reader_.describe() == tagger.reader_.describe()
     again.save(tmp_path / "again.cf", notes={"a": 1})
     assert (tmp_path / "again.cf").read_bytes() == (tmp_path / "text.cf").read_bytes()
     # What reads columns reads it too: it is a model file like others.

@@ -71,7 +71,7 @@ TEMPLATE_SLOTS = Limit("template_slots", 50, "cells that one template combines")
 TEMPLATE_OFFSET = Limit("template_offset", 1_000, "positions between a template and the cell that it reads")
 EXPRESSION_ITEMS = Limit("expression_items", 100, "items in a regular expression of a template")
 MATRIX_COLUMNS = Limit("matrix_columns", 100_000_000, "columns in a matrix of features")
-DOCUMENT_BYTES = Limit("document_bytes", 1 << 26, "characters in one line or cell of an annotation file")
+DOCUMENT_BYTES = Limit("document_bytes", 1 << 26, "characters in one line or cell of a text or annotation file")
 ANNOTATION_BYTES = Limit("annotation_bytes", 1 << 30, "bytes in an annotation file that is read as a whole")
 N_BEST = Limit("n_best", 10_000, "label sequences that are listed for one input")
 

@@ -52,28 +52,34 @@ def serve(
     model is the default. A file that changes is loaded again (--watch), without losing a request. /openapi.json
     describes the interface.
     """
-    try:
-        from chainfield.serving import Bounds, Source, make_application
-        from chainfield.serving.log import Log
-        from chainfield.serving.running import bind, run
-    except ImportError as error:
-        if error.name not in ("starlette", "uvicorn"):
-            raise
-        raise ConfigError(EXTRA) from None
+    from concurrent.futures import ThreadPoolExecutor
+
+    from chainfield.serving.bounds import Bounds
+    from chainfield.serving.registry import Registry, Source
 
     bounds = Bounds(body=max_body, tokens=max_tokens, seconds=max_seconds, queue=max_queue)
     keys = read_keys(api_keys)
-    sock = bind(host, port)
+    sources = [Source.of(model) for model in models]
+    with ThreadPoolExecutor(1) as pool:
+        loading = pool.submit(Registry, sources)  # beside imports, which take as long
+        try:
+            from chainfield.serving.application import make_application
+            from chainfield.serving.log import Log
+            from chainfield.serving.running import bind, run
+        except ImportError as error:
+            if error.name not in ("starlette", "uvicorn"):
+                raise
+            raise ConfigError(EXTRA) from None
+        sock = bind(host, port)
     with sock:
-        log = Log(requests=not quiet, texts=log_texts)
         door = make_application(
-            [Source.of(model) for model in models],
+            loading.result(),
             bounds=bounds,
             jobs=jobs,
             keys=keys,
             cors=cors,
             watch=watch,
-            log=log,
+            log=Log(requests=not quiet, texts=log_texts),
             title=title,
             examples=examples,
         )

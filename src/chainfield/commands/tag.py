@@ -120,7 +120,7 @@ def tag(
     encoding, between = arguments.pop("encoding"), arguments["separator"]
     reader = SentenceReader(**arguments, source=source_name(data))  # refuses what does not go together
     only_labels = not (marginals or n_best or as_json or given is not None)
-    with click.open_file(output, "w", encoding=encoding) as out:
+    with click.open_file(output, "w", encoding=encoding, lazy=True) as out:  # made once there is something to write
         if os.linesep != "\n" and hasattr(out, "reconfigure"):
             out.reconfigure(newline="")  # line ends stay as they were
         for block in _blocks(data, encoding, reader, as_bytes=only_labels):
@@ -134,6 +134,7 @@ def tag(
                 cells = tagger.labels(tagger.features.encode(rows, tagger.n_jobs))
                 out.buffer.write(block.with_cells(cells, list(map(str, tagger.task.labels))))  # type: ignore[attr-defined]
             out.flush()
+        out.flush()  # data without a sentence have an answer too
 
 
 def _tag_on_cluster(

@@ -154,7 +154,7 @@ def whole_file(path: str, options: Options) -> Iterator[Document]:
 
     parts, size = [], 0
     longest = DOCUMENT_BYTES.value()
-    with line_runs_of(path, options.encoding, longest=longest) as (name, runs):
+    with line_runs_of(path, options.encoding, limit=DOCUMENT_BYTES) as (name, runs):
         for run in runs:
             parts += run
             size += sum(map(len, run)) + len(run)

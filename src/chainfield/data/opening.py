@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, AnyStr, BinaryIO, TypeGuard, cast
 
 from chainfield.errors import ConfigError, DataError
-from chainfield.limits import LINE_BYTES, UNPACKED_BYTES, UNPACKED_RATIO, UNPACKING_MEMORY
+from chainfield.limits import LINE_BYTES, UNPACKED_BYTES, UNPACKED_RATIO, UNPACKING_MEMORY, Limit
 
 _CHUNK = 1 << 16
 # A few bytes of Zstandard may unfold to megabytes, so that it is fed in smaller bites.
@@ -24,15 +24,15 @@ Readable = str | PathLike[str] | IO[str] | IO[bytes] | Iterable[str]
 
 @contextmanager
 def open_text(
-    path: str | PathLike[str], encoding: str = "utf-8", *, longest: int | None = None
+    path: str | PathLike[str], encoding: str = "utf-8", *, limit: Limit = LINE_BYTES
 ) -> Iterator[Iterator[str]]:
     """Open a file for its lines, without their ends; `-` is standard input.
 
     Names ending in .gz, .xz, .bz2 or .zst are decompressed. Lines end with "\\n" or "\\r\\n" and with nothing
-    else; a byte order mark is skipped. A line of more than ``longest`` characters is refused before it is read.
+    else; a byte order mark is skipped. A line beyond the ``limit`` is refused before it is read.
     Use it as `with open_text(path) as lines`.
     """
-    with line_runs_of(path, encoding, longest=longest) as (_, runs):
+    with line_runs_of(path, encoding, limit=limit) as (_, runs):
         yield (line.removesuffix("\r") for run in runs for line in run)
 
 
@@ -66,7 +66,7 @@ def _check_exists(path: str | PathLike[str]) -> None:
 
 @contextmanager
 def line_runs_of(
-    readable: Readable, encoding: str = "utf-8", *, longest: int | None = None
+    readable: Readable, encoding: str = "utf-8", *, limit: Limit = LINE_BYTES
 ) -> Iterator[tuple[str, Iterator[list[str]]]]:
     """Give a name for messages and the lines of a path, an open file, or an iterable; as many at a time as there are.
 
@@ -76,7 +76,7 @@ def line_runs_of(
     if isinstance(readable, str | PathLike):
         decoder = _decoder(encoding)
         with open_bytes(readable) as read:
-            yield name, _decoded_runs(read, decoder, name, longest)
+            yield name, _decoded_runs(read, decoder, name, limit)
         return
     # Asking an open file for nothing tells whether it gives bytes or text.
     take: Callable[[int], str | bytes] | None = getattr(readable, "read", None)
@@ -108,10 +108,10 @@ def source_name(readable: Readable) -> str:
 
 
 def _decoded_runs(
-    read: _Read, decoder: codecs.IncrementalDecoder, name: str, longest: int | None = None
+    read: _Read, decoder: codecs.IncrementalDecoder, name: str, limit: Limit = LINE_BYTES
 ) -> Iterator[list[str]]:
     """Split what `read` returns, chunk after chunk until it returns nothing, into lines."""
-    ended, most = 0, LINE_BYTES.value() if longest is None else longest
+    ended, most = 0, limit.value()
     # The unfinished line is kept in parts: joining it at every chunk would be quadratic in its length.
     parts: list[str] = []
     size = 0  # of the unfinished line
@@ -125,8 +125,8 @@ def _decoded_runs(
         parts.append(run[0])
         size += len(run[0])
         if size > most:
-            raise too_long(name, ended + 1, longest)
-        check_lines(text, name, ended, most, longest)
+            raise too_long(name, ended + 1, limit)
+        check_lines(text, name, ended, most, limit)
         if len(run) > 1:
             run[0] = "".join(parts)
             parts = [run.pop()]
@@ -140,24 +140,20 @@ def _decoded_runs(
         yield [last]
 
 
-def check_lines(text: AnyStr, name: str, n_lines: int, most: int, longest: int | None = None) -> None:
+def check_lines(text: AnyStr, name: str, n_lines: int, most: int, limit: Limit = LINE_BYTES) -> None:
     """Refuse a line of more than ``most`` bytes; the text stands behind the first ``n_lines`` lines of a file."""
     end = "\n" if isinstance(text, str) else b"\n"
     at = 0
     while len(text) - at > most:
         last = text.rfind(end, at, at + most + 1)
         if last < 0:
-            raise too_long(name, n_lines + text.count(end, 0, at) + 1, longest)
+            raise too_long(name, n_lines + text.count(end, 0, at) + 1, limit)
         at = last + 1
 
 
-def too_long(name: str, line: int, longest: int | None = None) -> DataError:
-    """What to say of a line that has no end in sight; ``longest``: what the reader allows, in place of the limit."""
-    if longest is not None:
-        return DataError(
-            f"{name}, line {line}: the line has more than {longest:,} characters; break it into several lines."
-        )
-    return DataError(f"{name}, line {line}: the line is too long; {LINE_BYTES.remedy}")
+def too_long(name: str, line: int, limit: Limit = LINE_BYTES) -> DataError:
+    """What to say of a line that has no end in sight."""
+    return DataError(f"{name}, line {line}: the line is too long; {limit.remedy}")
 
 
 def undecodable(name: str, n_lines: int, error: UnicodeDecodeError) -> DataError:

@@ -81,15 +81,7 @@ def read_container(
     target = Path(path)
     with _opened(target) as file:
         size = os.fstat(file.fileno()).st_size
-        try:
-            entries, metadata = read_header(file, size)
-        except StrangeType as error:
-            raise ModelFileError(f"{target}: {error}.") from None
-        except (HeaderError, ValueError) as error:
-            raise ModelFileError(
-                f"{target} is not a chainfield file, or is cut off; check the name, or make or fetch it again."
-            ) from error
-        description = _description(target, metadata, kind, version)
+        entries, description = _head(target, file, size, kind, version)
         try:
             demand_memory(size, f"{target}", "use a machine with more")
         except ConfigError as error:
@@ -104,6 +96,27 @@ def read_container(
     if found != (old if stated is None else stated):
         raise ModelFileError(f"{target} is damaged: its contents do not match its checksum. Make or fetch it again.")
     return description["config"], arrays, description["version"]
+
+
+def stated_digest(path: str | os.PathLike[str], kind: str, version: int) -> str:
+    """The digest that a file states, by which its content can be named; nothing but the description is read."""
+    target = Path(path)
+    with _opened(target) as file:
+        _, description = _head(target, file, os.fstat(file.fileno()).st_size, kind, version)
+    return str(description.get(DIGEST, description.get(OLD_DIGEST)))
+
+
+def _head(target: Path, file: BinaryIO, size: int, kind: str, version: int) -> tuple[list[Entry], dict[str, Any]]:
+    """Where the tensors lie, and the description."""
+    try:
+        entries, metadata = read_header(file, size)
+    except StrangeType as error:
+        raise ModelFileError(f"{target}: {error}.") from None
+    except (HeaderError, ValueError) as error:
+        raise ModelFileError(
+            f"{target} is not a chainfield file, or is cut off; check the name, or make or fetch it again."
+        ) from error
+    return entries, _description(target, metadata, kind, version)
 
 
 def _opened(target: Path) -> BinaryIO:

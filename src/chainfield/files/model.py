@@ -19,7 +19,7 @@ from chainfield.schema import LARGEST, Part, Tensor, Value
 from chainfield.scorers import Chain
 from chainfield.tasks import TASKS
 
-from .container import read_container, write_container
+from .container import read_container, stated_digest, write_container
 from .parts import chain_from_parts, chain_to_parts, within
 from .values import from_json, to_json
 
@@ -210,6 +210,11 @@ def load_model(path: str | os.PathLike[str], n_jobs: int = 1) -> tuple[FittedMod
         reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
         raise ModelFileError(f"{path} does not describe a model: {reason}. Make or fetch it again.") from None
     return model, about
+
+
+def content_name(path: str | os.PathLike[str]) -> str:
+    """A short name for the content of a model file: the beginning of its digest. Loading checks the digest."""
+    return stated_digest(path, KIND, VERSION)[:8]
 
 
 def load_features(config: dict[str, Any], arrays: Arrays, n_bytes: int) -> FeatureMap:

@@ -15,7 +15,7 @@ from .format import Options
 
 def text_lines(path: str, options: Options) -> Iterator[tuple[int, str]]:
     """(number, line) of a text file; a line that is too long is refused before it is held as a whole."""
-    with open_text(path, options.encoding, longest=DOCUMENT_BYTES.value()) as lines:
+    with open_text(path, options.encoding, limit=DOCUMENT_BYTES) as lines:
         yield from enumerate(lines, 1)
 
 
@@ -32,7 +32,7 @@ def json_list(path: str, options: Options) -> Iterator[tuple[str, Any]]:
     """(place, object) of a file with one JSON list; a file of lines is read too."""
     name = source_name(path)
     size, parts, most = 0, list[str](), ANNOTATION_BYTES.value()
-    with line_runs_of(path, options.encoding, longest=most) as (_, runs):
+    with line_runs_of(path, options.encoding, limit=ANNOTATION_BYTES) as (_, runs):
         for run in runs:
             parts += run
             size += sum(map(len, run)) + len(run)

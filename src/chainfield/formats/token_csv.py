@@ -33,9 +33,8 @@ class TokenCsv(Format):
     def read(self, path: str, options: Options, report: Report) -> Iterator[Document]:
         """Row by row."""
         name = source_name(path)
-        most = DOCUMENT_BYTES.value()
-        csv.field_size_limit(most)
-        with line_runs_of(path, options.encoding, longest=most) as (_, runs):  # cells may hold line ends
+        csv.field_size_limit(DOCUMENT_BYTES.value())
+        with line_runs_of(path, options.encoding, limit=DOCUMENT_BYTES) as (_, runs):  # cells may hold line ends
             lines = (line + "\n" for run in runs for line in run)
             rows = csv.reader(lines, delimiter=_separator(path, options))
             try:
@@ -85,7 +84,7 @@ class TokenCsv(Format):
 def has_header(path: str) -> bool:
     """Whether the first line of a file names a word and a sentence: column files have no such line."""
     try:
-        with open_text(path, longest=DOCUMENT_BYTES.value()) as lines:
+        with open_text(path, limit=DOCUMENT_BYTES) as lines:
             cells = {cell.strip().strip('"').lower() for cell in next(lines, "").replace("\t", ",").split(",")}
     except (OSError, DataError):
         return False

@@ -94,20 +94,30 @@ def _told(target: Any) -> str:
     if isinstance(target, set | frozenset):
         return f"{{{' '.join(sorted(map(_told, target)))}}}"
     if isinstance(target, list | tuple | np.ndarray):
-        return f"[{' '.join(map(_told, target))}]"
+        texts = set(map(type, target)) == {str}  # nearly always: one pass in C
+        return f"[{' '.join(map(repr if texts else _told, target))}]"
     return repr(plain_label(target))
 
 
 def _position_sums(sparse: Sparse) -> Any:
     """(N,) a number for the set of features of each position, whatever their order: kernels like them sorted."""
     span = slice(int(sparse.indptr[0]), int(sparse.indptr[-1]))
-    mixed = (sparse.indices[span].astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    if sparse.values is not None:
-        mixed ^= np.ascontiguousarray(sparse.values[span], np.float64).view(np.uint64)
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = np.where(sparse.indices[span] >= 0, mixed ^ (mixed >> np.uint64(32)), np.uint64(0))
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
+    indices = sparse.indices[span]
+    keys = np.arange(1, sparse.n_features + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    if sparse.values is None:  # one number for each feature; index -1 is no feature, and takes the last number
+        mixed = np.append(_mixed(keys), np.uint64(0))[indices]
+    else:
+        mixed = _mixed(np.append(keys, np.uint64(0))[indices] ^ sparse.values[span].astype(np.float64).view(np.uint64))
+        mixed[indices < 0] = 0
+    sums = np.zeros(len(mixed) + 1, np.uint64)
+    np.cumsum(mixed, out=sums[1:])
     return np.diff(sums[sparse.indptr - sparse.indptr[0]])
+
+
+def _mixed(keys: Any) -> Any:
+    """Each bit of a key changes half of the bits of its number."""
+    found = (keys ^ (keys >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    return found ^ (found >> np.uint64(32))
 
 
 def feature_counts(batch: Batch) -> np.ndarray[Any, np.dtype[np.uint32]] | None:

@@ -1,6 +1,5 @@
 """A page to try models on texts: with answers of a server, or with the models inside."""
 
-from .carrying import carry
-from .page import Page, model_page, server_page
+from chainfield.lazy import offer as _offer
 
-__all__ = ["Page", "carry", "model_page", "server_page"]
+__getattr__, __dir__, __all__ = _offer(__name__, __file__)

@@ -4,16 +4,6 @@
 >>> app = make_application([Source.of("ner=ner.cf")])  # doctest: +SKIP
 """
 
-try:
-    import starlette as _  # noqa: F401
-except ImportError:
-    raise ImportError(
-        "chainfield.serving needs Starlette and uvicorn; install them with: pip install 'chainfield[serve]'.",
-        name="starlette",
-    ) from None
+from chainfield.lazy import offer as _offer
 
-from .application import make_application
-from .bounds import Bounds
-from .registry import Registry, Source
-
-__all__ = ["Bounds", "Registry", "Source", "make_application"]
+__getattr__, __dir__, __all__ = _offer(__name__, __file__)

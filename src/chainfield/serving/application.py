@@ -11,6 +11,14 @@ import traceback
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+try:
+    import starlette as _  # noqa: F401
+except ImportError:
+    raise ImportError(
+        "chainfield.serving needs Starlette and uvicorn; install them with: pip install 'chainfield[serve]'.",
+        name="starlette",
+    ) from None
+
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -38,7 +46,7 @@ HEADERS = [
 
 
 def make_application(
-    sources: Sequence[Source],
+    models: Sequence[Source] | Registry,
     *,
     bounds: Bounds | None = None,
     jobs: int | None = None,
@@ -49,7 +57,7 @@ def make_application(
     title: str = "",
     examples: Sequence[str] = (),
 ) -> Door:
-    """An ASGI application that serves models; they are loaded here, so that what is wrong is told at once.
+    """An ASGI application that serves models. Sources are loaded here, so that what is wrong is told at once.
 
     ``keys``: clients must send one of them. ``cors``: origins whose pages may ask. ``watch``: seconds between two looks
     at the files; 0 for never. ``title`` and ``examples`` are for the page.
@@ -62,7 +70,9 @@ def make_application(
         log(event, **facts)
 
     workers = Workers(count_jobs(jobs), bounds)
-    service = Service(Registry(sources, told), bounds, workers, metrics, log, title, examples)
+    registry = models if isinstance(models, Registry) else Registry(models)
+    registry.told = told
+    service = Service(registry, bounds, workers, metrics, log, title, examples)
     service.keys = bool(keys)
     return Door(service, keys, cors, watch)
 

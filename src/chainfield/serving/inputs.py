@@ -10,7 +10,6 @@ import numpy as np
 from chainfield.arrays import Ragged
 from chainfield.errors import DataError
 from chainfield.text.rules import Rules
-from chainfield.text.tagging.text_tagger import TextTagger
 from chainfield.text.tokens import Tokens
 
 from .bounds import Bounds
@@ -69,9 +68,10 @@ def read_inputs(served: Served, question: Question, bounds: Bounds) -> Inputs:
     if question.texts is not None:
         if not served.reads_text:
             raise Refusal(422, f"The model {served.name!r} does not read texts; give it sequences of tokens.")
-        cutter = served.model.tokeniser_ if isinstance(served.model, TextTagger) else Rules()
-        sentences = isinstance(served.model, TextTagger) and bool(served.model.sentences)
-        tokens = cutter.cut(question.texts, sentences=sentences)
+        if served.reader is None:
+            tokens = Rules().cut(question.texts)
+        else:
+            _, tokens = served.reader.cut(question.texts)
         _check_size(len(tokens), bounds)
         return Inputs(tokens.rows(), tokens.documents, tokens.sequences, question.texts, tokens)
     sequences = question.sequences or []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -10,9 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from chainfield.errors import ChainfieldError, ConfigError
-from chainfield.models import ClassifyingModel, TaggingModel, load
-from chainfield.text.tagging.text_tagger import TextTagger
+from chainfield.errors import ChainfieldError, ConfigError, ModelFileError
+from chainfield.files.model import content_name, load_model
+from chainfield.fitted import FittedModel, Tagger
+from chainfield.text.tagging.reader import TextReader, reads_words
 
 from .refusal import Refusal
 
@@ -51,64 +51,62 @@ class Served:
     version: str
     path: Path
     stamp: Stamp
-    model: TextTagger | TaggingModel | ClassifyingModel
+    model: FittedModel
+    trained_by: str
+    reader: TextReader | None = None
     loaded: float = field(default_factory=time.time)
 
     @property
     def tagging(self) -> bool:
         """Whether it gives labels to tokens."""
-        return not isinstance(self.model, ClassifyingModel)
-
-    @property
-    def inner(self) -> TaggingModel | ClassifyingModel:
-        """The model of tokens, without what cuts texts."""
-        return self.model.model_ if isinstance(self.model, TextTagger) else self.model
+        return isinstance(self.model, Tagger)
 
     @property
     def labels(self) -> list[Any]:
         """The labels of tokens or sequences."""
-        return list(self.inner._fitted().task.labels)
+        return list(self.model.task.labels)
 
     @property
     def reads_text(self) -> bool:
         """Whether it takes texts; all models take tokens."""
-        return isinstance(self.model, TextTagger) or (not self.tagging and _width(self.inner) == 1)
+        return self.reader is not None or (not self.tagging and self.model.features.width == 1)
 
     def described(self) -> dict[str, Any]:
         """For JSON."""
-        features = self.inner._fitted().features
+        features = self.model.features
         return {
             "name": self.name,
             "version": self.version,
             "task": "tagging" if self.tagging else "classifying",
-            "class": type(self.inner).__name__,
+            "class": self.trained_by,
             "labels": [label if isinstance(label, str | int) else str(label) for label in self.labels],
             "reads_text": self.reads_text,
-            "columns": _width(self.inner),
+            "columns": features.width,
             "features": features.kind,
-            "n_weights": self.inner._fitted().n_weights,
+            "n_weights": self.model.n_weights,
             "loaded": round(self.loaded, 3),
         }
-
-
-def _width(model: Any) -> int | None:
-    width = getattr(model._fitted().features, "width", None)
-    return width if isinstance(width, int) else None
 
 
 def load_served(source: Source) -> Served:
     """Load one file; taggers of a single column also read texts, by the built-in tokeniser."""
     stamp = stamp_of(source.path)
-    model = load(source.path, 1)
-    if isinstance(model, TaggingModel) and _width(model) == 1 and all(isinstance(y, str) for y in model.classes_):
-        model = TextTagger.around(model, str(source.path))
-    version = source.version
-    if version is None:
-        version = hashlib.blake2b(source.path.read_bytes(), digest_size=4).hexdigest()
-    served = Served(source.name, version, source.path, stamp, model)
-    if isinstance(model, TextTagger):
-        model.predict(["A first text."])  # much is worked out once: not while a client waits
-    return served
+    model, about = load_model(source.path)
+    reader = _reader(source.path, model, about.get("wrapper"))
+    if isinstance(model, Tagger) and reader is not None:
+        reader.tag(model, ["A first text."], True, 0)  # much is worked out once: not while a client waits
+    version = content_name(source.path) if source.version is None else source.version
+    return Served(source.name, version, source.path, stamp, model, about.get("class", "LinearCRF"), reader)
+
+
+def _reader(path: Path, model: FittedModel, wrapper: dict[str, Any] | None) -> TextReader | None:
+    """What cuts texts for a model: what its file says, or the built-in rules."""
+    if wrapper is None:
+        return TextReader.around(model) if reads_words(model) else None
+    try:
+        return TextReader.restore(model, wrapper)
+    except ModelFileError as error:
+        raise ModelFileError(f"{path}: {error} Make or fetch it again.") from None
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -120,11 +118,12 @@ def stamp_of(path: Path) -> Stamp:
 class Registry:
     """All models of a server."""
 
-    def __init__(self, sources: Sequence[Source], told: Told = lambda event, **facts: None) -> None:
+    def __init__(self, sources: Sequence[Source]) -> None:
         if not sources:
             raise ConfigError("There is no model to serve; give one or more model files.")
         self._sources = list(sources)
-        self._told = told
+        #: Is told of files that were loaded anew, and of those that could not be.
+        self.told: Told = lambda event, **facts: None
         self._lock = threading.Lock()
         self._refused: dict[Path, Stamp] = {}  # files that could not be loaded: not tried again until they change
         self._served: dict[Path, Served] = {}
@@ -180,7 +179,7 @@ class Registry:
             try:
                 files = self._files()
             except (OSError, ConfigError) as error:
-                self._told("reload_failed", reason=str(error))
+                self.told("reload_failed", reason=str(error))
                 return False
             found = {source.path: self._current(source) for source in files}
             kept = {path: served for path, served in found.items() if served is not None}
@@ -189,7 +188,7 @@ class Registry:
             try:
                 self._swap(kept)
             except ConfigError as error:
-                self._told("reload_failed", reason=str(error))
+                self.told("reload_failed", reason=str(error))
                 return False
             return True
 
@@ -204,10 +203,10 @@ class Registry:
             served = load_served(source)
         except (ChainfieldError, OSError, MemoryError) as error:
             if old is None or source.path.exists():
-                self._told("reload_failed", model=source.name, reason=str(error))
+                self.told("reload_failed", model=source.name, reason=str(error))
             return old
         del self._refused[source.path]
-        self._told("reloaded", model=served.name, version=served.version)
+        self.told("reloaded", model=served.name, version=served.version)
         return served
 
 

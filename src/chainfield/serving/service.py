@@ -227,7 +227,7 @@ class Service:
     async def health(self, request: Request) -> Response:
         """``/health``"""
         served = self.registry.find(request.path_params.get("name"))
-        return json_response({"status": "UP", "model_class": type(served.inner).__name__})
+        return json_response({"status": "UP", "model_class": served.trained_by})
 
     # ---- the server itself ---------------------------------------------------------------------------------------
 

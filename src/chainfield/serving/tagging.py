@@ -12,7 +12,6 @@ from chainfield.fitted import Tagger, confidences
 from chainfield.fitted.label_spans import reading_of
 from chainfield.inspection.explanation import PositionExplanation, explain
 from chainfield.text.tagging.answers import text_spans
-from chainfield.text.tagging.text_tagger import TextTagger
 
 from .bounds import Bounds
 from .inputs import Inputs, explained_places, known_labels, read_inputs
@@ -33,13 +32,13 @@ def tag(served: Served, question: Question, bounds: Bounds) -> Answered:
 
 def tag_each(served: Served, question: Question, bounds: Bounds) -> tuple[list[Any], list[int]]:
     """The answer to each input, for JSON; and how many tokens it has."""
-    if not served.tagging:
+    tagger = served.model
+    if not isinstance(tagger, Tagger):
         raise Refusal(422, f"The model {served.name!r} gives labels to whole sequences; ask /v1/classify.")
     wanted = question.wanted
     if wanted.format == "huggingface" and question.texts is None:
         raise Refusal(422, "Answers in Hugging Face's form are about texts; give text or texts.")
     inputs = read_inputs(served, question, bounds)
-    tagger: Tagger = served.inner._fitted()  # type: ignore[assignment]
     _check_answer(question, inputs, len(tagger.task.labels), bounds)
     given = known_labels(served, question, inputs)
     if question.texts is not None:
@@ -93,10 +92,10 @@ def _of_texts(
 ) -> tuple[list[dict[str, Any]], Int32]:
     """The spans of texts, and the labels of their tokens by number."""
     wanted, tokens, texts = question.wanted, inputs.tokens, inputs.texts
-    assert isinstance(served.model, TextTagger)
+    assert served.reader is not None
     assert tokens is not None
     assert texts is not None
-    found = served.model.find(
+    found = served.reader.find(
         tagger,
         tokens,
         probabilities=wanted.probabilities,

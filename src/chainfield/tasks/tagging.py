@@ -35,7 +35,7 @@ class Tagging(Task):
                 raise DataError(
                     f"The targets of sequence {s} are the string {sequence!r}; a list of labels is expected."
                 )
-            for label in sequence:
+            for label in _distinct(sequence):
                 if isinstance(label, set | frozenset):
                     seen.update(dict.fromkeys(map(plain_label, label)))
                 elif label is not None:
@@ -117,6 +117,14 @@ def added_score(score: Any, label: Any, place: str) -> float:
     if not number < np.inf:
         raise DataError(f"{place}: {score!r:.40} cannot be added to the score of {label!r}; give a number.")
     return number
+
+
+def _distinct(sequence: Sequence[Any]) -> Iterable[Any]:
+    """Each label of a sequence once, where that is quickly told."""
+    try:
+        return dict.fromkeys(sequence)
+    except TypeError:  # sets cannot be hashed
+        return sequence
 
 
 def check_lengths(targets: Sequence[Any], offsets: Int) -> None:

@@ -11,22 +11,22 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.confidence.calibration import Calibration, fit_calibration
-from chainfield.errors import ConfigError, DataError, ModelFileError
+from chainfield.errors import DataError
 from chainfield.fitted import Tagger, confidences
 from chainfield.fitted.label_spans import reading_of
-from chainfield.models.base import not_trained
+from chainfield.models.base import SequenceModel, not_trained
 from chainfield.models.linear_crf import LinearCRF
 from chainfield.models.tagging import TaggingModel
 from chainfield.parallel import count_jobs, ordered_map
-from chainfield.schema import Part, Value
 from chainfield.settings import Configurable, Kind, choice, flag, given
 from chainfield.text.alignment import MISALIGNED, OVERLAPPING, SCHEMES, Repairs, labels_of, token_spans
 from chainfield.text.document import Document, Token
-from chainfield.text.tokeniser import Tokeniser, as_tokeniser, check_texts, restore_tokeniser
+from chainfield.text.tokeniser import Tokeniser, as_tokeniser, check_texts
 from chainfield.text.tokens import Tokens
 
-from .answers import Answers, FoundSpan, find_answers, text_spans, types_of
+from .answers import FoundSpan, types_of
 from .inputs import check_items, cut_items, join_sentences, portions, with_spans
+from .reader import TextReader
 
 
 @final
@@ -62,19 +62,6 @@ class Cutter(Kind):
     def parse(self, text: Any) -> str:
         """A regular expression."""
         return str(text)
-
-
-SCHEMA = Part(
-    (
-        Value("kind", "text", "what it is", choices=("text",)),
-        Value("tokeniser", "object", "what cuts texts: its `kind` (`rules`, `pattern`, `function`) and its settings"),
-        Value("sentences", "truth", "whether sequences are sentences"),
-        Value("scheme", "text", "how labels write spans", choices=SCHEMES),
-        Value(
-            "calibration", "object", "how probabilities of spans are mapped (`chainfield.confidence`)", optional=True
-        ),
-    )
-)
 
 
 class TextTagger(Configurable):
@@ -189,6 +176,12 @@ class TextTagger(Configurable):
             raise not_trained(self)
         return self.model_._tagger()
 
+    @property
+    def reader_(self) -> TextReader:
+        """How the fitted tagger reads texts."""
+        self._ready()
+        return TextReader(self.tokeniser_, bool(self.sentences), self.scheme, self.calibration_)
+
     def predict(self, texts: Any, *, probabilities: bool = True, alternatives: int = 0) -> list[list[FoundSpan]]:
         """The spans of each text, from left to right.
 
@@ -196,7 +189,7 @@ class TextTagger(Configurable):
         """
         items = check_items(texts)
         if len(items) == 1:  # nothing to share among threads
-            return self._tagged(self._ready(), items, probabilities or alternatives > 0, alternatives)
+            return self.reader_.tag(self._ready(), items, probabilities, alternatives)
         return list(self.pipe(items, probabilities=probabilities, alternatives=alternatives))
 
     def pipe(
@@ -207,50 +200,19 @@ class TextTagger(Configurable):
         Documents that have tokens keep them; all other texts are cut by the tokeniser.
         Texts are read as they are needed, so that memory does not grow with their number; threads work side by side.
         """
-        tagger = self._ready()
+        tagger, reader = self._ready(), self.reader_
         n_jobs = count_jobs(self.model_.n_jobs)
 
         def part(some: list[Any]) -> list[list[FoundSpan]]:  # within a thread, a tagger does not ask for more of them
-            return self._tagged(tagger, some, probabilities or alternatives > 0, alternatives)
+            return reader.tag(tagger, some, probabilities, alternatives)
 
         for found in ordered_map(part, portions(texts), n_jobs):
             yield from found
 
-    def _tagged(
-        self, tagger: Tagger, items: list[Any], probabilities: bool, alternatives: int
-    ) -> list[list[FoundSpan]]:
-        texts, tokens = cut_items(self.tokeniser_, items, self.sentences)
-        answers = self.find(tagger, tokens, probabilities=probabilities, alternatives=alternatives > 0)
-        return text_spans(texts, tokens, answers, reading_of(tagger.task.labels), alternatives)
-
-    def find(
-        self,
-        tagger: Tagger,
-        tokens: Tokens,
-        *,
-        probabilities: bool,
-        alternatives: bool = False,
-        whole: bool = False,
-        given: Any = None,
-    ) -> Answers:
-        """The spans among tokens, as arrays; ``given`` fixes labels of tokens, sequence by sequence.
-
-        Probabilities of spans are calibrated, unless labels are given: they are then of another kind than those learned
-        from. Those of ``whole`` sequences are the model's own.
-        """
-        wanted = {"probabilities": probabilities, "alternatives": alternatives, "whole": whole}
-        answers = find_answers(tagger, tokens, self.scheme, **wanted, given=given)
-        if answers.probability is None or self.calibration_ is None or given is not None:
-            return answers
-        types = reading_of(tagger.task.labels).types
-        names = [types[y] for y in answers.label.tolist()]
-        return replace(answers, probability=self.calibration_.apply(answers.probability, names))
-
     def predict_documents(self, texts: Any) -> list[Document]:
         """Documents with the spans that were found, and with the tokens."""
-        self._ready()
         items = check_items(texts)
-        found, tokens = cut_items(self.tokeniser_, items, self.sentences)
+        found, tokens = self.reader_.cut(items)
         return [
             Document(text, tuple(span.span for span in own), tuple(Token(*place) for place in cut))
             for text, own, cut in zip(found, self.predict(items, probabilities=False), tokens.places(), strict=True)
@@ -308,7 +270,7 @@ class TextTagger(Configurable):
     def certainty(self, texts: Any) -> list[float]:
         """The probability that the whole answer to a text is right, exactly as the model sees it, not calibrated."""
         tagger = self._ready()
-        _, tokens = cut_items(self.tokeniser_, check_items(texts), self.sentences)
+        _, tokens = self.reader_.cut(check_items(texts))
         sure = [one.sequence for one in confidences(tagger, tokens.rows())]
         whole = np.ones(tokens.documents.n_sequences)
         firsts = np.searchsorted(tokens.documents.offsets, tokens.sequences.offsets[:-1], side="right") - 1
@@ -335,7 +297,7 @@ class TextTagger(Configurable):
     def save(self, path: str | os.PathLike[str], notes: dict[str, Any] | None = None) -> None:
         """Write one model file, with the tokeniser in it; :func:`chainfield.load` reads it."""
         self._ready()
-        self.model_.save(path, notes, wrapper=self.describe())
+        self.model_.save(path, notes, wrapper=self.reader_.describe())
 
     @classmethod
     def around(cls, model: Any, name: str = "The model") -> TextTagger:
@@ -345,48 +307,17 @@ class TextTagger(Configurable):
         """
         if isinstance(model, TextTagger):
             return model
-        if not isinstance(model, TaggingModel):
-            raise ConfigError(f"{name} labels whole sequences, not texts; use chainfield classify, or its predict.")
-        width = model._tagger().features.width
-        if width != 1 or not all(isinstance(label, str) for label in model.classes_):
-            what = f"{width} columns" if width is not None else f"{model._tagger().features.kind} features"
-            raise ConfigError(
-                f"{name} reads {what}, but a text has words only; train a model on annotated texts, or on a column "
-                "file with the word and the label alone."
-            )
-        prefixes = {label.partition("-")[0] for label in model.classes_}
-        scheme = "bioes" if prefixes & {"E", "S"} else "bilou" if prefixes & {"L", "U"} else "bio"
-        found = cls(model=model, scheme=scheme)
-        found.model_, found.tokeniser_, found.repairs_ = model, as_tokeniser(None), Repairs()
-        return found
-
-    def describe(self) -> dict[str, Any]:
-        """What a model file keeps of this."""
-        return {
-            "kind": "text",
-            "tokeniser": self.tokeniser_.describe(),
-            "sentences": bool(self.sentences),
-            "scheme": self.scheme,
-            **({} if self.calibration_ is None else {"calibration": self.calibration_.describe()}),
-        }
+        reader = TextReader.around(model._fitted() if isinstance(model, SequenceModel) else model, name)
+        return cls(model=model, scheme=reader.scheme)._with(model, reader)
 
     @classmethod
     def restore(cls, model: TaggingModel, config: dict[str, Any], tokeniser: Any = None) -> TextTagger:
-        """The inverse of :meth:`describe`; ``tokeniser``: one to take in place of the file's."""
-        if not isinstance(model, TaggingModel):
-            raise ModelFileError("The file has a tokeniser, but its model labels whole sequences.")
-        try:
-            SCHEMA.check(config, {}, {})
-            kept = restore_tokeniser(config["tokeniser"]) if tokeniser is None else as_tokeniser(tokeniser)
-            found = cls(model=model, sentences=config["sentences"], scheme=config["scheme"])
-            kind = config.get("calibration")
-            found.calibration_ = None if kind is None else Calibration.restore(kind)
-            labels = model.classes_
-            if not all(isinstance(label, str) for label in labels):
-                raise ValueError("the labels are not names")
-        except (KeyError, TypeError, ValueError) as error:
-            reason = f"{error} is missing" if isinstance(error, KeyError) else str(error).rstrip(".")
-            raise ModelFileError(f"The file does not describe a tagger of text: {reason}.") from None
-        found.model_, found.tokeniser_, found.repairs_ = model, kept, Repairs()
-        found.tokeniser = kept
-        return found
+        """A tagger of texts from its file: the model, and what stands around it (:meth:`TextReader.describe`)."""
+        reader = TextReader.restore(model._fitted(), config, tokeniser)
+        found = cls(model=model, tokeniser=reader.tokeniser, sentences=reader.sentences, scheme=reader.scheme)
+        return found._with(model, reader)
+
+    def _with(self, model: TaggingModel, reader: TextReader) -> TextTagger:
+        self.model_, self.tokeniser_, self.repairs_ = model, reader.tokeniser, Repairs()
+        self.calibration_ = reader.calibration
+        return self
