@@ -135,11 +135,12 @@ def sentence(
     """How models label the sentences that the paper looks at."""
     n = len(words)
     for tokens, labels in zip(x, gold, strict=True):
-        if any(tuple(tokens[i : i + n]) == words for i in range(len(tokens) - n + 1)):
+        at = next((i for i in range(len(tokens) - n + 1) if tuple(tokens[i : i + n]) == words), None)
+        if at is not None:
             for name, model in models.items():
                 path = model.state_path(tokens).positions
-                right = sum(str(at.label) == label for at, label in zip(path, labels, strict=True))
-                told = " ".join(f"{at.token}/{at.state}" for at in path[:16])
+                right = sum(str(own.label) == label for own, label in zip(path, labels, strict=True))
+                told = " ".join(f"{own.token}/{own.state}" for own in path[max(0, at - 6) : at + 10])
                 yield Row(f"{title}: {name}", f"right labels of {len(labels)}", None, right, note=told)
             return
 
