@@ -19,7 +19,6 @@ from chainfield.tasks import Task
 
 from .material import Examples, Material
 
-DEFAULT_L2 = 0.5
 MOST_ODDS = 3.0  # of a rare label against the most frequent one, with "balanced"
 
 
@@ -63,7 +62,8 @@ def weighted_problem(
     if model.class_weight is not None:
         counts = material.fold(_count_labels, np.add, task, space)
         favoured = label_weights(model.class_weight, task.labels, counts, tempered=task.every_position)
-    l2 = (DEFAULT_L2 if objective.smooth else 0.0) if model.l2 is None else model.l2
+    usual = objective.usual_l2[int(material.extent.dense)] if objective.smooth else 0.0
+    l2 = usual if model.l2 is None else model.l2
     settings = {"l1": model.l1 * material.share, "l2": material.share * l2, "n_jobs": count_jobs(model.n_jobs)}
     if material.whole is None and sample_weight is not None:
         raise ConfigError("sample_weight is for data in memory; data in pieces have no weights of sequences.")

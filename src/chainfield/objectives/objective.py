@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,6 +42,9 @@ class Objective(ABC):
     smooth: bool
     #: Whether it uses ``Targets.cost``.
     uses_cost: bool
+    #: The penalty l2 that suits it where there is nothing to choose by: for sparse features, and for arrays.
+    #: Found by ``benchmarks/run.py defaults``, as those of other objectives; what is not smooth has none.
+    usual_l2: ClassVar[tuple[float, float]] = (0.5, 0.5)
 
     @abstractmethod
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:

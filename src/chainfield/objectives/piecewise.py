@@ -12,7 +12,7 @@ them, and a position costs K, not K².
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class Piecewise(Objective):
     how: How = field(default="sum", init=False)
     smooth: bool = field(default=True, init=False)
     uses_cost: bool = field(default=False, init=False)
+    # A piece knows less than a sequence: to be as sure of rare features, it needs larger weights.
+    usual_l2: ClassVar[tuple[float, float]] = (0.005, 0.5)
 
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
         """Loss and gradient in score space."""

@@ -33,7 +33,9 @@ from .topologies import BlockSettings, block_space
 
 START_SCALE = 0.1  # deviation of a random start
 BATCH_SIZE = 10  # sequences per step: nearly the same steps as one by one, in a fraction of the time
-ANCHORED_L2 = 10.0  # weights that start from an HMM may be drawn back there with force
+# Weights that start from an HMM are drawn back there with force: by this times the number of sequences. Passes over the
+# data are few for the same reason: later ones mostly overfit.
+ANCHORED_L2, PASSES = 0.05, 12
 # A step away from an HMM: a pass over any number of sequences moves about as far. The average of the iterates bears
 # longer steps than the last iterate, by which a trial on a sample judges; but not any.
 PASS_RATE, BOLDER = 6.0, 8.0
@@ -68,7 +70,12 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
         ObjectiveSettings.l2,
         search=(0.1, 1000.0),
         help="Penalty l2 · ‖w‖². Where training starts from an HMM, penalties draw weights to the start, else to 0. "
-        "None: 10 from an HMM, else 0.5; 0 for objectives that are not smooth.",
+        "None: 0.05 times the number of sequences from an HMM, else 0.5; 0 for objectives that are not smooth.",
+    )
+    max_iter: int | None = but(
+        TrainingSettings.max_iter,
+        help="Most iterations; for online trainers, passes over the data. None: 12 passes of sgd from an HMM, else the "
+        "trainer's own default.",
     )
     trainer: str = but(
         TrainingSettings.trainer,
@@ -118,14 +125,17 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
         if previous is not None:
             carry_over(previous, chain, material.origin(chain.space), likely)
         own = self.l2 is None and problem.objective.smooth
-        problem = problem.restated(anchored(chain, likely), l2=material.share * ANCHORED_L2 if own else None)
+        l2 = ANCHORED_L2 * material.extent.n_sequences if own else None
+        problem = problem.restated(anchored(chain, likely), l2=l2)
         return problem, np.zeros(problem.n_parameters)
 
     def _trainer(self, problem: SummedProblem, theta: Float, partial: bool) -> Trainer[Any]:
         objective, name = problem.objective, trainer_name(self, problem.objective, partial)
-        small = {"average_from": 1, "batch_size": BATCH_SIZE} if name == "sgd" and objective.smooth else {}
-        trainer = named_trainer(self, name, objective, partial, **small)
         from_hmm = any(isinstance(scorer, Anchored) for scorer in problem.chain.scorers)
+        small: dict[str, Any] = {}
+        if name == "sgd" and objective.smooth:
+            small = {"average_from": 1, "batch_size": BATCH_SIZE, "max_iter": PASSES if from_hmm else None}
+        trainer = named_trainer(self, name, objective, partial, **small)
         if not isinstance(trainer, SGD) or trainer.rate is not None or trainer.average_from is None or not from_hmm:
             return trainer
         tried = calibrate(problem, theta, trainer.seed)
