@@ -15,6 +15,7 @@ from chainfield.errors import ConfigError, DataError
 from chainfield.features.batch import Batch
 from chainfield.inference import class_scores
 from chainfield.models import HiddenCRF, HMMClassifier
+from chainfield.models.hmm import hidden_crf
 from chainfield.models.hmm.chains import in_moments
 from chainfield.models.hmm.ebw import EBW
 from chainfield.models.hmm.em import EM
@@ -570,6 +571,22 @@ def test_what_a_hidden_crf_decides_by_itself():
     assert one.history_[0]["updates"] == len(X)
     low = HiddenCRF(objective="perceptron", max_iter=2, n_jobs=1).fit(X, Y)  # as ever: one by one, no penalty
     assert low.history_[0]["updates"] <= len(X)
+
+
+def test_how_sure_hmms_may_be(monkeypatch):
+    """Independent columns are what HMMs assume; copies of one column make them too sure."""
+    found = []
+    real = hidden_crf.flattening
+    monkeypatch.setattr(hidden_crf, "flattening", lambda *parts: found.append(real(*parts)) or found[-1])
+    noise = np.random.default_rng(0)
+    data, labels = melodies(120, d=1)
+    for copies in (1, 8):
+        many = [np.repeat(x, copies, axis=1) + noise.normal(scale=0.1, size=(len(x), copies)) for x in data]
+        HiddenCRF(max_iter=1, n_jobs=1).fit(many, labels)
+    HiddenCRF(n_states=2, max_iter=1, n_jobs=1).fit(X[:3], Y[:3])  # nothing to divide
+    assert found[0] > 0.5
+    assert found[1] < 0.5 * found[0]
+    assert found[2] == 0.1
 
 
 def test_models_from_data_to_file(tmp_path):

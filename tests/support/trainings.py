@@ -100,7 +100,7 @@ TRAININGS: dict[str, Made] = {
     "hmm": (lambda: HMMClassifier(n_components=2), wholes),
     "hmm-ebw": (lambda: HMMClassifier(trainer="ebw", max_iter=5), wholes),
     "hmm-gradient": (lambda: HMMClassifier(trainer="rprop", max_iter=5, constraints="renormalised"), wholes),
-    "hcrf": (HiddenCRF, wholes),
+    "hcrf": (lambda: HiddenCRF(kappa=0.3, l2=10.0, max_iter=50), wholes),
     "hcrf-random": (lambda: HiddenCRF(start="random", trainer="lbfgs", max_iter=10), wholes),
     "hcrf-text": (lambda: HiddenCRF(n_states=2, max_iter=4), lambda: (text(20)[0], ["a", "b"] * 10)),
 }  # fmt: skip

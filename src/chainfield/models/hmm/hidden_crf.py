@@ -21,12 +21,13 @@ from chainfield.objectives import Objective, objective_named
 from chainfield.potentials import How
 from chainfield.problem import SummedProblem
 from chainfield.scorers import Boundary, Chain, LowRankTransition, Scorer, Transition
-from chainfield.settings import Choice, but, choice, whole
+from chainfield.settings import Choice, Number, but, choice, whole
 from chainfield.states import Rules, StateSpace
 from chainfield.trainers import SGD, Trainer, calibrate
 
 from .aligning import Aligning
 from .anchored import Anchored
+from .certainty import USUAL, flattening
 from .chains import Fitting, anchored, fit_hmm, moment_chain, plain_chain
 from .flattened import Flattened
 from .topologies import BlockSettings, block_space
@@ -35,7 +36,7 @@ START_SCALE = 0.1  # deviation of a random start
 BATCH_SIZE = 10  # sequences per step: nearly the same steps as one by one, in a fraction of the time
 # Weights that start from an HMM are drawn back there with force: by this times the number of sequences. Passes over the
 # data are few for the same reason: later ones mostly overfit.
-ANCHORED_L2, PASSES = 0.05, 12
+ANCHORED_L2, PASSES = 0.05, 25
 # A step away from an HMM: a pass over any number of sequences moves about as far. The average of the iterates bears
 # longer steps than the last iterate, by which a trial on a sample judges; but not any.
 PASS_RATE, BOLDER = 6.0, 8.0
@@ -61,6 +62,13 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
         "Arrays: training starts from an HMM that explains each class, or from small random "
         "weights. Other data start at random.",
     )
+    kappa: Any = but(
+        BlockSettings.kappa,
+        default="auto",
+        kind=Number(above=True, words=("auto",)),
+        help="How much is flattened: 1 changes nothing. auto: by how much HMMs of half of the sequences are too sure "
+        'of the others (flatten="classes": 0.1). Speech with 12 or 39 columns gives 0.05 to 0.1, few columns more.',
+    )
     objective: str = but(
         ObjectiveSettings.objective,
         kind=Choice(("likelihood", "perceptron", "large_margin", "softmax_margin")),
@@ -74,7 +82,7 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
     )
     max_iter: int | None = but(
         TrainingSettings.max_iter,
-        help="Most iterations; for online trainers, passes over the data. None: 12 passes of sgd from an HMM, else the "
+        help="Most iterations; for online trainers, passes over the data. None: 25 passes of sgd from an HMM, else the "
         "trainer's own default.",
     )
     trainer: str = but(
@@ -88,7 +96,8 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
 
     def _objective(self) -> Objective:
         objective = objective_named(self.objective)
-        return Flattened(objective, self.kappa, "classes") if self.flatten == "classes" else objective
+        kappa = USUAL if self.kappa == "auto" else self.kappa
+        return Flattened(objective, kappa, "classes") if self.flatten == "classes" else objective
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         return block_space(len(labels), self.n_states, self.topology, self.skip)
@@ -120,8 +129,10 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
         chain, previous = problem.chain, material.previous
         likely = np.zeros(chain.n_parameters)
         if previous is None or len(material.labels) > len(previous.task.labels):
-            likely = fit_hmm(chain, material, Fitting.of(self))
-            likely = self.kappa * likely if self.flatten == "states" else likely
+            start = Fitting.of(self)
+            likely = fit_hmm(chain, material, start)
+            if self.flatten == "states":
+                likely *= flattening(chain, material, start) if self.kappa == "auto" else self.kappa
         if previous is not None:
             carry_over(previous, chain, material.origin(chain.space), likely)
         own = self.l2 is None and problem.objective.smooth

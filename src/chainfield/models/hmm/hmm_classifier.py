@@ -81,7 +81,7 @@ class HMMClassifier(
         "classes or those "
         "of paths (states); None: nothing.",
     )
-    kappa: float = but(BlockSettings.kappa, default=1.0, help="How much is flattened: 1 changes nothing.", search=())
+    kappa: float = but(BlockSettings.kappa, search=())
     trainer: str = but(
         TrainingSettings.trainer,
         default="em",

@@ -76,9 +76,8 @@ class BlockSettings(Grouped):
         optional=True,
     )
     kappa: float = number(
-        0.1,
-        "How much is flattened: 1 changes nothing. HMMs are far too sure of their answers: of speech with 12 or 39 "
-        "columns, held-out sequences are most probable at 0.04 to 0.1. Few columns bear more.",
+        1.0,
+        "How much is flattened: 1 changes nothing.",
         above=True,
         search=(0.03, 1.0),
     )
