@@ -66,7 +66,7 @@ ALLOWED: dict[str, str] = {
     "models.hidden_units": "errors arrays settings parallel features fitted inspection objectives plots potentials "
     "problem scorers states trainers models",
     "models.hmm": "errors arrays schema settings memory parallel kernels kernels.train states potentials inference "
-    "features scorers objectives tasks problem trainers fitted models",
+    "features scorers objectives tasks problem trainers fitted models confidence",
     "models.empirical": "errors arrays checking schema settings memory parallel kernels kernels.counting "
     "kernels.train data states potentials inference features scorers objectives tasks problem trainers fitted "
     "corpora models",
