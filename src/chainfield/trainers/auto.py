@@ -5,7 +5,8 @@ L-BFGS is better: exact, parallel, and with a sound test for the end. Its first 
 at the point where it starts, to the power -0.65 (-1 would trust the diagonal fully, 0 not at all).
 
 Stochastic passes are dual-free SDCA if there is an l2 penalty (and no l1), else SGD. Where each step would go through
-Python, they take longer than they save, and are left out.
+Python, they take longer than they save, and are left out. Data in pieces have fewer passes, of SGD in strands that are
+mixed: SDCA would have to keep numbers for every position.
 """
 
 from __future__ import annotations
@@ -16,14 +17,16 @@ from typing import ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Float, Single
-from chainfield.problem import KeptGradients, Steps, Trainable
+from chainfield.problem import KeptGradients, SpreadProblem, Steps, Trainable
 
 from .lbfgs import LBFGS, OWLQN, LBFGSState, begin_lbfgs, metric_at
+from .mixing import MixedState, Mixing
 from .online import SGD, OnlineState
 from .sdca import EDGES, NODES, kept_sizes, safe_share
 from .trainer import Record, State, Trainer, kept, orders
 
 SNAPSHOTS = 8
+MIXED = 4  # passes over pieces: on CoNLL-2000 in 15 of them, they save a third of the time
 MOST_BYTES = 2 << 30  # what SDCA may keep
 
 
@@ -58,9 +61,12 @@ class Auto(Trainer[AutoState]):
         """Choose the stages."""
         self.check(problem)
         state = AutoState(theta.copy())
-        steps = problem.linear and problem.stepwise and problem.quick_steps
+        spread = isinstance(problem, SpreadProblem)
+        steps = problem.linear and (spread or (problem.stepwise and problem.quick_steps))
         if not steps or problem.n_positions < self.small or self.passes == 0:
             self._settle(problem, state)
+        elif spread:
+            state.rate = self._mixing().begin(problem, theta).rate
         elif problem.l2 > 0 and problem.l1 == 0 and not theta.any() and self._keeps(problem):
             state.node, state.edge = (np.zeros(shape, np.float32) for shape in problem.windows.kept_shapes())
             state.share = safe_share(problem.windows, theta, self.seed)
@@ -84,7 +90,7 @@ class Auto(Trainer[AutoState]):
         """A stochastic pass, or an iteration of L-BFGS."""
         if len(state.gradient) == 0:  # never evaluated: still in the first stage
             record = self._pass(problem, state)
-            if state.passes == self.passes:
+            if state.passes == (min(MIXED, self.passes) if isinstance(problem, SpreadProblem) else self.passes):
                 self._settle(problem, state)
             return record
         finish: LBFGS | OWLQN = (
@@ -99,7 +105,25 @@ class Auto(Trainer[AutoState]):
     def _keeps(self, problem: Trainable) -> bool:
         return problem.windows.keeps and kept_bytes(problem) <= MOST_BYTES
 
+    def _mixing(self) -> Mixing:
+        return Mixing.of(SGD(seed=self.seed))
+
     def _pass(self, problem: Trainable, state: AutoState) -> Record:
+        objective = self._mixed(problem, state) if isinstance(problem, SpreadProblem) else self._walked(problem, state)
+        state.iteration += 1
+        state.passes += 1
+        return Record(state.iteration, objective, None)
+
+    def _mixed(self, problem: SpreadProblem, state: AutoState) -> float:
+        nothing = np.empty(0)
+        mixed = MixedState(
+            state.theta, iteration=state.iteration, total=np.zeros_like(state.theta), memory=nothing, rate=state.rate
+        )
+        objective = self._mixing().step(problem, mixed).objective
+        state.theta = mixed.theta
+        return objective
+
+    def _walked(self, problem: Trainable, state: AutoState) -> float:
         problem = problem.windows
         if state.share:
             order = orders(self.seed, state.iteration, problem.n_sequences)
@@ -114,13 +138,9 @@ class Auto(Trainer[AutoState]):
                 if last:
                     mean += state.theta / len(parts)
             state.theta = mean
-            objective = loss + problem.penalty(state.theta)
-        else:
-            inner = OnlineState(state.theta, iteration=state.iteration, lag=np.empty(0), rate=state.rate)
-            objective = SGD(seed=self.seed).step(problem, inner).objective
-        state.iteration += 1
-        state.passes += 1
-        return Record(state.iteration, objective, None)
+            return loss + problem.penalty(state.theta)
+        inner = OnlineState(state.theta, iteration=state.iteration, lag=np.empty(0), rate=state.rate)
+        return SGD(seed=self.seed).step(problem, inner).objective
 
     def _settle(self, problem: Trainable, state: AutoState) -> None:
         """The state in which L-BFGS begins."""
