@@ -404,7 +404,7 @@ CLASSIFIERS = {
     "em, split": lambda: HMMClassifier(n_states=2, n_components=2, init="split", max_iter=4),
     "ebw": lambda: HMMClassifier(n_states=2, trainer="ebw", max_iter=3),
     "gradient": lambda: HMMClassifier(n_states=2, trainer="lbfgs", max_iter=3, class_weight="balanced"),
-    "hidden": lambda: HiddenCRF(n_states=2, trainer="lbfgs", max_iter=3),
+    "hidden": lambda: HiddenCRF(n_states=2, kappa=0.1, trainer="lbfgs", max_iter=3),  # "auto" needs data in memory
 }
 
 

@@ -67,7 +67,8 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
         default="auto",
         kind=Number(above=True, words=("auto",)),
         help="How much is flattened: 1 changes nothing. auto: by how much HMMs of half of the sequences are too sure "
-        'of the others (flatten="classes": 0.1). Speech with 12 or 39 columns gives 0.05 to 0.1, few columns more.',
+        'of the others (flatten="classes", or data in pieces: 0.1). Speech with 12 or 39 columns gives 0.05 to 0.1, '
+        "few columns more.",
     )
     objective: str = but(
         ObjectiveSettings.objective,
