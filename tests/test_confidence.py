@@ -160,7 +160,7 @@ def test_a_tagger_of_text_is_calibrated(tagger: TextTagger, tmp_path) -> None:
     again = chainfield.load(tmp_path / "text.cf")
     assert again.predict(texts) == after
     tagger.calibration_ = None
-    bad = {**tagger.describe(), "calibration": {"method": "isotonic"}}
+    bad = {**tagger.reader_.describe(), "calibration": {"method": "isotonic"}}
     tagger.model_.save(tmp_path / "bad.cf", wrapper=bad)
     with pytest.raises(ModelFileError, match=r"bad\.cf"):
         chainfield.load(tmp_path / "bad.cf")

@@ -1,7 +1,11 @@
 """Models behind HTTP (extra ``serve``): tagging, classifying, explanations, and a page to try them.
 
->>> from chainfield.serving import Source, make_application
->>> app = make_application([Source.of("ner=ner.cf")])  # doctest: +SKIP
+>>> from chainfield.serving import Source
+>>> ner = Source.of("ner=models/ner.cf")
+>>> ner.name
+'ner'
+
+``make_application([ner])`` is the server, for any program that runs ASGI applications.
 """
 
 from chainfield.lazy import offer as _offer
