@@ -19,7 +19,8 @@ PORTION = 0.02  # of what is planned for a target
 PLANNED = {
     "columns": 1500, "expressions": 1500, "dense": 1500, "templates": 1000, "compressed": 700, "model_bytes": 600,
     "attributes": 500, "archive": 500, "vectors": 500, "matrices": 200, "parquet": 150, "docbin": 100, "encoder": 100,
-    "model_file": 50, "checkpoint_file": 40, "corpus_folder": 40, "frames": 50,
+    "model_file": 50, "checkpoint_file": 40, "corpus_folder": 40, "frames": 50, "crfsuite": 1000, "wapiti": 1000,
+    "crfpp_text": 500, "crfpp_binary": 500,
 }  # fmt: skip
 USUAL = 300
 
