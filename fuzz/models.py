@@ -183,6 +183,8 @@ def _other_text(description: Tree, choose: random.Random) -> str:
 
 def change_tensor(description: Tree, tensors: dict[str, np.ndarray], choose: random.Random) -> None:
     """Another type, shape or number in a tensor, or none."""
+    if not tensors:  # an earlier change removed the only one
+        return
     name = choose.choice(sorted(tensors))
     array, what = tensors[name], choose.randrange(10)
     if what == 0:
