@@ -15,6 +15,7 @@ from chainfield.features.batch import Batch, Sparse
 from chainfield.tasks.task import plain_label
 
 MOST_RECORDS = 500  # records of iterations that a file keeps
+AT_ONCE = 4096  # positions
 
 
 @dataclass(frozen=True)
@@ -101,17 +102,22 @@ def _told(target: Any) -> str:
 
 def _position_sums(sparse: Sparse) -> Any:
     """(N,) a number for the set of features of each position, whatever their order: kernels like them sorted."""
-    span = slice(int(sparse.indptr[0]), int(sparse.indptr[-1]))
-    indices = sparse.indices[span]
-    keys = np.arange(1, sparse.n_features + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    if sparse.values is None:  # one number for each feature; index -1 is no feature, and takes the last number
-        mixed = np.append(_mixed(keys), np.uint64(0))[indices]
-    else:
-        mixed = _mixed(np.append(keys, np.uint64(0))[indices] ^ sparse.values[span].astype(np.float64).view(np.uint64))
-        mixed[indices < 0] = 0
-    sums = np.zeros(len(mixed) + 1, np.uint64)
-    np.cumsum(mixed, out=sums[1:])
-    return np.diff(sums[sparse.indptr - sparse.indptr[0]])
+    keys = np.append(np.arange(1, sparse.n_features + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15), np.uint64(0))
+    mixed = _mixed(keys)
+    found = np.empty(len(sparse.indptr) - 1, np.uint64)
+    for first in range(0, len(found), AT_ONCE):  # what is made for a few positions stays in the cache
+        ends = sparse.indptr[first : first + AT_ONCE + 1]
+        span = slice(int(ends[0]), int(ends[-1]))
+        indices = sparse.indices[span]  # -1 is no feature, and takes the last number
+        if sparse.values is None:
+            numbers = mixed[indices]
+        else:
+            numbers = _mixed(keys[indices] ^ sparse.values[span].astype(np.float64).view(np.uint64))
+            numbers[indices < 0] = 0
+        sums = np.zeros(len(numbers) + 1, np.uint64)
+        np.cumsum(numbers, out=sums[1:])
+        found[first : first + AT_ONCE] = np.diff(sums[ends - ends[0]])
+    return found
 
 
 def _mixed(keys: Any) -> Any:
