@@ -27,6 +27,7 @@ class Facts(NamedTuple):
     n_positions: int
     guess_loss: float
     determined: bool  # whether all labels are known, and have one path
+    quick: bool  # whether compiled code takes steps on single sequences
 
     def __add__(self, other: Facts) -> Facts:  # type: ignore[override]
         return Facts(
@@ -34,6 +35,7 @@ class Facts(NamedTuple):
             self.n_positions + other.n_positions,
             self.guess_loss + other.guess_loss,
             self.determined and other.determined,
+            self.quick and other.quick,
         )
 
 
@@ -112,6 +114,11 @@ class SpreadProblem(SummedProblem):
         """Pieces are asked for their whole gradients."""
         return False
 
+    @property
+    def quick_steps(self) -> bool:
+        """Whether compiled code goes through the sequences of every piece."""
+        return self.facts.quick
+
     def engine_notes(self) -> dict[str, float]:
         """Those of the engine that holds the pieces."""
         return self.pieces.notes()
@@ -140,7 +147,8 @@ def piece_size(piece: Piece) -> int:
 def piece_facts(piece: Piece) -> Facts:
     """What one piece tells."""
     problem = piece.problem
-    return Facts(problem.n_sequences, problem.n_positions, problem.guess_loss, problem.path is not None)
+    determined, quick = problem.path is not None, problem.stepwise and problem.quick_steps
+    return Facts(problem.n_sequences, problem.n_positions, problem.guess_loss, determined, quick)
 
 
 def piece_gradient(piece: Piece, theta: Float, variances: bool = False) -> Term:

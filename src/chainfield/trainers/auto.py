@@ -62,7 +62,7 @@ class Auto(Trainer[AutoState]):
         self.check(problem)
         state = AutoState(theta.copy())
         spread = isinstance(problem, SpreadProblem)
-        steps = problem.linear and (spread or (problem.stepwise and problem.quick_steps))
+        steps = problem.linear and (spread or problem.stepwise) and problem.quick_steps
         if not steps or problem.n_positions < self.small or self.passes == 0:
             self._settle(problem, state)
         elif spread:
