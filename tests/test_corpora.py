@@ -73,7 +73,7 @@ def test_merged_features_are_those_of_the_whole(min_count: int, kind: str) -> No
     whole = chosen(X)
     batch = whole.learn(X, min_count)
     surveys = [survey_source(source, chosen) for source in list_sources(X, y, [7, 8, 50, 90, 111])]
-    survey = folded(iter(surveys), join_surveys)
+    survey = folded(iter(surveys), len(surveys), join_surveys)
     merged = settle(survey, min_count)
     assert list(merged.feature_names()) == list(whole.feature_names())
     assert list(merged.edge_feature_names()) == list(whole.edge_feature_names())
@@ -96,7 +96,8 @@ def test_features_whose_strings_are_equal_stay_one(words: list[list[str]], data:
     cut = data.draw(st.integers(1, len(X) - 1))
     whole = choose()(X)
     batch = whole.learn(X, 2)
-    merged = settle(folded((survey_source(s, choose()) for s in list_sources(X, y, [cut])), join_surveys), 2)
+    surveys = [survey_source(source, choose()) for source in list_sources(X, y, [cut])]
+    merged = settle(folded(iter(surveys), len(surveys), join_surveys), 2)
     assert list(merged.feature_names()) == list(whole.feature_names())
     np.testing.assert_array_equal(merged.encode(X).sparse.indices, batch.sparse.indices)
 

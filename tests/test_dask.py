@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
@@ -24,10 +25,11 @@ from chainfield import EmpiricalCRF, HMMClassifier, LatentCRF, LinearCRF, load_c
 from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns, plan_sources  # noqa: E402
 from chainfield.dask import connecting, stalling  # noqa: E402
 from chainfield.dask.memory import check_sizes  # noqa: E402
-from chainfield.dask.places import Places  # noqa: E402
+from chainfield.dask.places import Places, shared_out  # noqa: E402
 from chainfield.dask.work import WorkerError, work  # noqa: E402
 from chainfield.errors import ConfigError, DataError  # noqa: E402
 from chainfield.problem import HeldPieces  # noqa: E402
+from chainfield.problem.pieces import halves  # noqa: E402
 
 # Dask opens sockets and files that are closed when the process ends; its own warnings are not ours.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("dask")]
@@ -45,9 +47,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def cluster(n: int) -> Any:
+def cluster(n: int, threads: int = 1) -> Any:
     return distributed.LocalCluster(
-        n_workers=n, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
+        n_workers=n, threads_per_worker=threads, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
     )
 
 
@@ -79,6 +81,14 @@ MODELS = {
 def test_the_same_bytes_as_on_one_machine(name: str, client: Any, data: Path, tmp_path: Path) -> None:
     ours = MODELS[name]().fit(chainfield.dask.corpus(data, client, piece_bytes=PIECE))
     assert bits(ours, tmp_path) == bits(MODELS[name]().fit(local(data)), tmp_path)
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(1, 3), (3, 1)])
+def test_the_same_bytes_on_other_clusters(workers: int, threads: int, data: Path, tmp_path: Path) -> None:
+    """Branches of the tree lie on one worker or on several, in one task or in several."""
+    with cluster(workers, threads) as other, distributed.Client(other, direct_to_workers=True) as client:
+        ours = MODELS["lbfgs"]().fit(chainfield.dask.corpus(data, client, piece_bytes=PIECE))
+    assert bits(ours, tmp_path) == bits(MODELS["lbfgs"]().fit(local(data)), tmp_path)
 
 
 @pytest.mark.parametrize("trainer", ["em", "ebw"])
@@ -150,6 +160,22 @@ def test_killed_workers_change_no_bit(data: Path, tmp_path: Path) -> None:
         threading.Timer(0.3, kill).start()
         model = LinearCRF(max_iter=6).fit(corpus, callback=lambda progress: progress.iteration == 3 and kill())
         assert len(killed) == 2
+    assert bits(model, tmp_path) == wanted
+
+
+def test_all_workers_may_die_at_once(data: Path, tmp_path: Path) -> None:
+    """Others take their places; nothing waits for those that are gone."""
+    wanted = bits(LinearCRF(max_iter=4).fit(local(data)), tmp_path)
+    with cluster(2) as two, distributed.Client(two, direct_to_workers=True) as found:
+
+        def kill() -> None:
+            for pid in found.run(os.getpid).values():
+                os.kill(pid, signal.SIGKILL)
+            while found.nthreads():
+                time.sleep(0.01)
+
+        corpus = chainfield.dask.corpus(data, found, piece_bytes=PIECE)
+        model = LinearCRF(max_iter=4).fit(corpus, callback=lambda progress: progress.iteration == 2 and kill())
     assert bits(model, tmp_path) == wanted
 
 
@@ -344,6 +370,29 @@ def test_pieces_that_do_not_fit_into_a_worker_are_refused(data: Path) -> None:
     with pytest.raises(ConfigError, match=r"worker tcp://small:1 may use 0\.0 GB; use piece_bytes=5000"):
         check_sizes(Small(), plan_columns(data))
     check_sizes(Small(), plan_columns(data, piece_bytes=4000))
+
+
+@pytest.mark.parametrize("n_workers", [2, 4, 8])
+def test_workers_hold_whole_branches_of_the_tree(n_workers: int) -> None:
+    """Then each of them has one sum to send."""
+
+    def branches(first: int, n: int) -> set[tuple[int, int]]:
+        left, right = halves(n)
+        below = branches(first, left) | branches(first + left, right) if right else set()
+        return {(first, first + n)} | below
+
+    for n in range(8 * n_workers, 400):
+        cuts = shared_out(n, n_workers)
+        assert set(pairwise(cuts)) <= branches(0, n)
+        assert len(cuts) == n_workers + 1
+        assert max(b - a for a, b in pairwise(cuts)) - min(b - a for a, b in pairwise(cuts)) <= 2
+
+
+@pytest.mark.parametrize("n_workers", [3, 5, 7, 12])
+def test_workers_hold_about_as_many_pieces(n_workers: int) -> None:
+    for n in range(300):
+        cuts = shared_out(n, n_workers)
+        assert all(a <= b <= a + 1.14 * n / n_workers + 1.5 for a, b in pairwise(cuts))
 
 
 def test_stragglers_give_pieces_away() -> None:

@@ -11,7 +11,7 @@ from chainfield.errors import ConfigError, NoPathError
 from chainfield.features import DenseFeatures
 from chainfield.objectives import Targets, objective_named
 from chainfield.problem import HeldPieces, Piece, Problem, SpreadProblem
-from chainfield.problem.pieces import ARITY, add_terms, folded
+from chainfield.problem.pieces import RUN, add_terms, folded
 from chainfield.scorers import Boundary, Chain, DenseLinear, Transition
 from chainfield.states import forbid, one_per_label, restrict
 from chainfield.tasks import Tagging
@@ -32,28 +32,25 @@ from chainfield.trainers import (
 
 
 def by_definition(items: list[str]) -> str:
-    """Runs of ARITY from left to right, then runs of their sums, and so on."""
-    while len(items) > 1:
-        runs = [items[i : i + ARITY] for i in range(0, len(items), ARITY)]
-        items = [run[0] if len(run) == 1 else "(" + "+".join(run) + ")" for run in runs]
-    return items[0]
+    """Halved until RUN are left, which are added from left to right."""
+    if len(items) > RUN:
+        middle = len(items) // 2
+        return f"({by_definition(items[:middle])}+{by_definition(items[middle:])})"
+    found = items[0]
+    for item in items[1:]:
+        found = f"({found}+{item})"
+    return found
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 21, 63, 64, 65, 200])
 def test_items_are_joined_along_one_tree(n: int) -> None:
-    def join(ours: list, theirs: list) -> list:
-        return ["+", *ours[1:], theirs] if ours[0] == "+" and len(ours) <= ARITY else ["+", ours, theirs]
-
-    def shown(item: list) -> str:
-        return item[0] if item[0] != "+" else "(" + "+".join(map(shown, item[1:])) + ")"
-
     names = [f"x{i}" for i in range(n)]
-    assert shown(folded(([name] for name in names), join)) == by_definition(names)
+    assert folded(iter(names), n, lambda ours, theirs: f"({ours}+{theirs})") == by_definition(names)
 
 
 def test_a_sum_over_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="no pieces"):
-        folded(iter(()), add_terms)
+        folded(iter(()), 0, add_terms)
 
 
 def whole_problem(n: int = 30, objective: str = "likelihood", **penalties: float) -> Problem:

@@ -10,6 +10,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from chainfield.errors import ConfigError
+
 from .claims import render_claims, replaced
 from .corpora import VARIABLE, MissingCorpus, absent, data_root, locate
 from .experiment import Context, Experiment, Result, available_cores, perform
@@ -115,7 +117,10 @@ def run(
     def log(text: str) -> None:
         click.echo(f"{time.perf_counter() - started:7.1f} s  {text}", err=True)
 
-    result = perform(experiment, Context(mode, seed, jobs or available_cores(), folders, log))
+    try:
+        result = perform(experiment, Context(mode, seed, jobs or available_cores(), folders, log))
+    except ConfigError as error:
+        raise click.ClickException(f"{name} could not be run: {error}") from None
     if path is not None:
         write_json(result, path)
     if kept is not None and experiment.picture is not None:

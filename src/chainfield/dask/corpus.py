@@ -82,14 +82,13 @@ def corpus(
 
 
 def spread(client: Any, sources: Sequence[Any]) -> DaskPieces[Any]:
-    """Small descriptions of pieces, one task each."""
-    places = Places(client, len(sources))
-    now = places.now()
-    tasks = [
-        client.submit(hold, Parcel(source), pure=False, workers=[place], allow_other_workers=True)
-        for source, place in zip(sources, now, strict=True)
-    ]
-    return DaskPieces(client, tasks, places)
+    """Small descriptions of pieces, one task each.
+
+    They want no worker in particular: if all workers were gone for a moment, Dask would wait for the one they wanted,
+    even if others would do.
+    """
+    tasks = [client.submit(hold, Parcel(source), pure=False) for source in sources]
+    return DaskPieces(client, tasks, Places(client, len(sources)))
 
 
 def frame_source(partition: Any, number: int, columns: TableColumns) -> Source:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, final
 
 from chainfield.problem import Pieces
-from chainfield.problem.pieces import ARITY
+from chainfield.problem.pieces import halves
 
 from .connecting import engine, what_runs
 from .places import Places
 from .stalling import Stalled, watched
-from .work import Parcel, WorkerError, bytes_sent, carry_on, hold, join_all, opened, sum_run, work
+from .work import Parcel, WorkerError, bytes_sent, carry_on, hold, join_all, opened, sum_branch, work
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -46,49 +46,33 @@ class DaskPieces(Pieces[T]):
 
     def fold(self, function: Callable[..., R], join: Callable[[R, R], R], *shared: Any) -> R:
         """Joined by the workers along the tree; one result travels to the client."""
-
-        def last() -> list[Any]:
-            found, places = self._first_level(function, join, shared)
-            level = 1
-            while len(found) > 1:
-                level += 1
-                name, runs = _key(f"join-{level}"), range(0, len(found), ARITY)
-                places = [places[i] for i in runs]
-                found = [
-                    found[i] if i + 1 == len(found) else self._submit(
-                        (name, i // ARITY), place, join_all, what_runs(), join, *found[i : i + ARITY]
-                    )
-                    for i, place in zip(runs, places, strict=True)
-                ]  # fmt: skip
-            return found
-
-        (total,) = self._gathered(last)
+        (total,) = self._gathered(lambda: [self._tree(function, join, shared)])
         self.places.balance(total.spent)
         found: R = total.value
         return found
 
-    def _first_level(
-        self, function: Callable[..., Any], join: Callable[..., Any], shared: tuple[Any, ...]
-    ) -> tuple[list[Any], list[str]]:
-        """The sums of the first runs of pieces. A run that lies on one worker is one task, if there are enough runs for
-        all threads: fewer tasks, and one sum to keep in place of several.
+    def _tree(self, function: Callable[..., Any], join: Callable[..., Any], shared: tuple[Any, ...]) -> Any:
+        """The task of the whole sum. A branch whose pieces lie on one worker is one task, if that leaves none of its
+        threads without work: fewer tasks, and one sum to keep in place of several.
         """
-        version, places, name = what_runs(), self.places.now(), _key(_readable(function))
-        sent, threads = [self._sent(value) for value in shared], sum(self.client.nthreads().values())
-        found, joins, level = [], _key("join-1"), list(range(0, len(self.tasks), ARITY))
-        for i in level:
-            run, own = self.tasks[i : i + ARITY], places[i : i + ARITY]
-            if len(set(own)) == 1 and len(self.tasks) >= ARITY * threads:
-                found.append(self._submit((name, i), own[0], sum_run, version, function, join, len(run), *run, *sent))
-                continue
-            each = [
-                self._submit((name, j), place, work, version, function, task, *sent)
-                for j, (task, place) in enumerate(zip(run, own, strict=True), i)
-            ]
-            most = max(own, key=own.count)
-            alone = len(each) == 1
-            found.append(each[0] if alone else self._submit((joins, i), most, join_all, version, join, *each))
-        return found, [places[i] for i in level]
+        version, places, name, joins = what_runs(), self.places.now(), _key(_readable(function)), _key("join")
+        sent = [self._sent(value) for value in shared]
+        most = {worker: -(-places.count(worker) // threads) for worker, threads in self.client.nthreads().items()}
+
+        def branch(first: int, n: int) -> Any:
+            own = places[first : first + n]
+            if len(set(own)) == 1 and n <= most.get(own[0], 1):
+                pieces = self.tasks[first : first + n]
+                return self._submit((name, first), own[0], sum_branch, version, function, join, n, *pieces, *sent)
+            left, right = halves(n)
+            parts = [branch(first, left), branch(first + left, right)] if right else [
+                branch(i, 1) for i in range(first, first + n)
+            ]  # fmt: skip
+            if len(parts) == 1:
+                return parts[0]
+            return self._submit((joins, f"{first}-{first + n}"), own[0], join_all, version, join, *parts)
+
+        return branch(0, len(self.tasks))
 
     def relay(
         self, runs: Sequence[Sequence[int]], function: Callable[..., C], carried: Sequence[C], *shared: Any

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
-from chainfield.problem.pieces import ARITY
+from chainfield.problem.pieces import halves
 
 from .work import WorkerError
 
@@ -34,8 +35,8 @@ class Places:
         """The address of each piece's worker."""
         living = living_workers(self.client)
         if not self._of:
-            cuts = [_cut(self.n, len(living), k) for k in range(1, len(living))]
-            self._of = [living[sum(cut <= i for cut in cuts)] for i in range(self.n)]
+            cuts = shared_out(self.n, len(living))
+            self._of = [worker for worker, (a, b) in zip(living, pairwise(cuts), strict=True) for _ in range(a, b)]
         load = {worker: self._of.count(worker) for worker in living}
         for i, worker in enumerate(self._of):
             if worker not in load:
@@ -64,11 +65,34 @@ class Places:
         return moved
 
 
-def _cut(n: int, n_workers: int, k: int) -> int:
-    """Where the pieces of worker k begin: between two runs, if that makes little difference, so that no run is torn."""
-    share = n / n_workers
-    between = round(k * share / ARITY) * ARITY
-    return between if abs(between - k * share) <= NEAR * share else round(k * share)
+def shared_out(n: int, n_workers: int) -> list[int]:
+    """Where the pieces of each worker begin, and ``n``. Workers hold whole branches of the tree of sums, where that
+    makes little difference to what each has to do.
+    """
+    found = [0]
+
+    def among(workers: int, last: int) -> None:
+        if workers > 1:
+            first, left = found[-1], workers // 2
+            at = _branch(n, first + left * (last - first) / workers, max(NEAR * n / n_workers, 0.5))
+            among(left, min(max(at, first), last))
+            among(workers - left, last)
+        else:
+            found.append(last)
+
+    among(n_workers, n)
+    return found
+
+
+def _branch(n: int, wanted: float, near: float) -> int:
+    """Where a branch begins, as large a one as can be, near to what is wanted; else what is wanted."""
+    first, (left, right) = 0, halves(n)
+    while right:
+        middle = first + left
+        if abs(middle - wanted) <= near:
+            return middle
+        first, (left, right) = (first, halves(left)) if wanted < middle else (middle, halves(right))
+    return round(wanted)
 
 
 def living_workers(client: Any) -> list[str]:

@@ -16,13 +16,14 @@ from chainfield.errors import ChainfieldError, ConfigError
 from chainfield.models.material import Examples
 from chainfield.parallel import one_blas_thread
 from chainfield.problem import Piece
+from chainfield.problem.pieces import folded
 
 from .connecting import what_runs
 
 
 class Parcel:
-    """What travels between processes. Arrays come out in memory of their own, where kernels can read them: Dask lays
-    them into one buffer, at any byte.
+    """What travels between processes. Arrays go as they lie in memory, and come out in memory of their own, where
+    kernels can read and write them: Dask lays them into one buffer, at any byte.
     """
 
     def __init__(self, value: Any, spent: dict[str, float] | None = None) -> None:
@@ -30,14 +31,16 @@ class Parcel:
         self.spent = spent or {}  # seconds that workers took for it
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpacked, (pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL), self.spent)
+        arrays: list[pickle.PickleBuffer] = []
+        content = pickle.dumps(self.value, pickle.HIGHEST_PROTOCOL, buffer_callback=arrays.append)
+        return _unpacked, (content, self.spent, *arrays)
 
     def __sizeof__(self) -> int:
         return int(sizeof(self.value))
 
 
-def _unpacked(content: bytes, spent: dict[str, float]) -> Parcel:
-    return Parcel(pickle.loads(content), spent)
+def _unpacked(content: bytes, spent: dict[str, float], *arrays: Any) -> Parcel:
+    return Parcel(pickle.loads(content, buffers=map(bytearray, arrays)), spent)
 
 
 def opened(thing: Any) -> Any:
@@ -100,17 +103,14 @@ def join_all(version: tuple[str, str], join: Callable[[Any, Any], Any], *results
     return found
 
 
-def sum_run(
+def sum_branch(
     version: tuple[str, str], function: Callable[..., Any], join: Callable[[Any, Any], Any], n: int, *rest: Any
 ) -> Parcel:
-    """The results of ``n`` pieces, joined from left to right as they are made; behind the pieces, what they share."""
+    """The results of ``n`` pieces, joined along the tree as they are made; behind the pieces, what they share."""
 
     def whole(*values: Any) -> Any:
         pieces, shared = values[:n], values[n:]
-        found = function(pieces[0], *shared)
-        for piece in pieces[1:]:
-            found = join(found, function(piece, *shared))
-        return found
+        return folded((function(piece, *shared) for piece in pieces), n, join)
 
     return work(version, whole, *rest)
 

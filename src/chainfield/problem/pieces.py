@@ -1,8 +1,9 @@
 """Data in pieces: a map over them, and sums that come out the same wherever the pieces lie.
 
 Which piece holds which sequences is decided by the data alone, never by the number of threads or machines. Results
-are added along one tree, whose shape the number of pieces decides: runs of :data:`ARITY` pieces from left to right,
-then runs of their sums, and so on. So the same pieces give the same bits on one thread, from disk, and on a cluster.
+are added along one tree, whose shape the number of pieces decides: it is halved until :data:`RUN` pieces are left, and
+those are added from left to right. So the same pieces give the same bits on one thread, from disk, and on a cluster;
+and where each of two, four or eight machines holds its share of neighbours, it has one sum to send.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, Generic, TypeVar, final
 from chainfield.arrays import Float
 from chainfield.parallel import ordered_map
 
-ARITY = 4  # sums that are added at a time: those of four neighbours mostly lie on one machine
+RUN = 4  # pieces that are added from left to right, at most
 T = TypeVar("T")
 R = TypeVar("R")
 C = TypeVar("C")
@@ -52,7 +53,7 @@ class Pieces(ABC, Generic[T]):
 
     def fold(self, function: Callable[..., R], join: Callable[[R, R], R], *shared: Any) -> R:
         """The results of :meth:`map`, joined along the tree; ``join`` may use up its left side."""
-        return folded(self.map(function, *shared), join)
+        return folded(self.map(function, *shared), len(self), join)
 
     def notes(self) -> dict[str, float]:
         """What an engine tells about itself: workers, bytes that were moved."""
@@ -108,34 +109,27 @@ def relayed(
     return list(ordered_map(whole, zip(runs, carried, strict=True), n_jobs))
 
 
-def folded(items: Iterable[R], join: Callable[[R, R], R]) -> R:
-    """Join items along the tree as they come: a few unfinished sums exist at a time, one for each level."""
-    levels: list[tuple[int, R]] = []  # how many items a level's sum has, and the sum
-    for item in items:
-        _push(levels, 0, item, join)
-    rest: R | None = None
-    for count, held in levels:
-        if rest is None:
-            rest = held if count else None
-        else:
-            rest = join(held, rest) if count else rest
-    if rest is None:
+def halves(n: int) -> tuple[int, int]:
+    """How many of ``n`` pieces are summed on the left and on the right; none on the right if they are a run."""
+    return (n // 2, n - n // 2) if n > RUN else (n, 0)
+
+
+def folded(items: Iterable[R], n: int, join: Callable[[R, R], R]) -> R:
+    """Join ``n`` items along the tree as they come: a few unfinished sums exist at a time, one for each level."""
+    if n < 1:
         raise ValueError("there are no pieces")
-    return rest
+    coming = iter(items)
 
+    def total(n: int) -> R:
+        left, right = halves(n)
+        if right:
+            return join(total(left), total(right))
+        found = next(coming)
+        for _ in range(left - 1):
+            found = join(found, next(coming))
+        return found
 
-def _push(levels: list[tuple[int, R]], level: int, item: R, join: Callable[[R, R], R]) -> None:
-    """One more item at a level; a full run becomes an item of the next one."""
-    while True:
-        if level == len(levels):
-            levels.append((1, item))
-            return
-        count, held = levels[level]
-        item, count = (join(held, item), count + 1) if count else (item, 1)
-        levels[level] = (count % ARITY, item)
-        if count < ARITY:
-            return
-        level += 1
+    return total(n)
 
 
 def add_terms(ours: Term, theirs: Term) -> Term:
