@@ -163,6 +163,20 @@ def test_killed_workers_change_no_bit(data: Path, tmp_path: Path) -> None:
     assert bits(model, tmp_path) == wanted
 
 
+def test_workers_that_die_while_they_are_asked_are_left_out(client: Any) -> None:
+    def answer(dask_worker: Any) -> int:
+        if dask_worker.address == first:
+            raise distributed.comm.core.CommClosedError("gone")
+        return 1
+
+    def fail() -> None:
+        raise ValueError("no")
+
+    first, second = sorted(client.nthreads())
+    assert connecting.ask_workers(client, answer) == {second: 1}
+    assert all(isinstance(found, ValueError) for found in connecting.ask_workers(client, fail).values())
+
+
 def test_all_workers_may_die_at_once(data: Path, tmp_path: Path) -> None:
     """Others take their places; nothing waits for those that are gone."""
     wanted = bits(LinearCRF(max_iter=4).fit(local(data)), tmp_path)

@@ -10,6 +10,7 @@ import pytest
 
 from chainfield import LinearCRF, load
 from chainfield.errors import ConfigError, DataError, ModelFileError
+from chainfield.features import parse_template
 from chainfield.files.container import read_container, write_container
 from chainfield.fitted.pruning import plausible
 from chainfield.models.constraints import label_space
@@ -60,6 +61,36 @@ def test_as_good_as_exact_training(data: tuple[Data, Data], second: LinearCRF) -
     assert LinearCRF(prune=1e-3).fit(*train).score(*test) > exact[1] - 0.01
     assert second.score(*test) > exact[2] - 0.01
     assert second.score(*test) > 0.8
+
+
+def test_words_without_features_have_frequent_labels() -> None:
+    """Without how frequent labels are, any fifty of them would do."""
+    rng = np.random.default_rng(0)
+    share = 1.0 / np.arange(1, 181)
+    names = rng.permutation(180)
+    y = [[f"T{names[k]}" for k in rng.choice(180, 8, p=share / share.sum())] for _ in range(800)]
+    X = [[(f"w{label}_{rng.integers(3)}",) for label in labels] for labels in y]
+    template = parse_template("U:%x[0,0]\nB\n")
+    pruned = LinearCRF(template=template, max_iter=3).fit(X, y)
+    pruner = pruned.tagger_.chain.pruner
+    assert pruner is not None
+    counts = np.array([sum(labels.count(name) for labels in y) for name in pruned.classes_])
+    assert np.corrcoef(np.exp(pruner.prior), counts)[0, 1] > 0.999
+    batch = pruned.tagger_.encode([[("unseen",)]])
+    lattice = plausible(pruned.tagger_.chain, batch)
+    assert len(lattice.rows) <= MOST_ROWS
+    assert set(np.argsort(-counts)[:10]) <= set(lattice.rows.tolist())
+
+
+def test_pruners_of_earlier_versions_know_no_frequencies(second: LinearCRF, tmp_path: Path) -> None:
+    path = tmp_path / "model.cf"
+    second.save(path)
+    config, arrays, _ = read_container(path, "model", 99)
+    assert len(arrays["pruner.prior"]) == N_TAGS
+    del arrays["pruner.prior"]
+    write_container(path, "model", 6, config, arrays)
+    assert load(path).tagger_.chain.pruner.prior.shape == (0,)
+    assert len(load(path).predict([[("w1_1",)]])[0]) == 1
 
 
 def test_a_threshold_of_zero_is_exact(data: tuple[Data, Data]) -> None:
@@ -326,6 +357,10 @@ def test_hostile_files(second: LinearCRF, tmp_path: Path) -> None:
         "pruner.weight has a number that is not", {}, **{"pruner.weight": arrays["pruner.weight"] * np.float32(np.nan)}
     )
     refused("pruner.weight has the type", {}, **{"pruner.weight": arrays["pruner.weight"].astype(np.float64)})
+    refused("the frequencies of the pruner", {}, **{"pruner.prior": arrays["pruner.prior"][1:]})
+    refused(
+        "pruner.prior has a number that is not", {}, **{"pruner.prior": arrays["pruner.prior"] * np.float32(np.inf)}
+    )
     refused("code is not in order", {}, **{"scorer.transition2.code": code[::-1].copy()})
     refused("the list of triples", {}, **{"scorer.transition2.code": code + 10**9})
     without = {k: v for k, v in config["chain"].items() if k != "pruner"}

@@ -32,8 +32,9 @@ from . import cluster_data
 from .measure import Measurements, Options, Table
 
 KILLS = 20
+SETTLED = 1.0  # seconds after which a worker that answers has started
 SENTENCES = 1_000_000  # for the time of an iteration
-TAGGED = 1_000_000
+TAGGED = 10_000_000
 DISK_SENTENCES = 3_750_000  # of eight tokens: 30 million
 PART = 20_000  # sentences that are trained in memory as well
 ROUNDS = 7
@@ -68,6 +69,7 @@ def run_bits(options: Options) -> Measurements:
     root = Path(os.environ["CHAINFIELD_DATA"])
     result, rows = Measurements("cluster-bits"), []
     random.seed(0)
+    os.environ["SOURCE_DATE_EPOCH"] = "0"  # files without the seconds of training
     with tempfile.TemporaryDirectory() as name:
         for corpus, file in (("CoNLL-2000", "conll2000/train.txt"), ("JNLPBA", "jnlpba/train.iob2")):
             text, arrays = _files(root / file, Path(name) / corpus, options.sample)
@@ -150,17 +152,21 @@ def _patience() -> Iterator[None]:
 
 
 def _kill(client: Any, stop: threading.Event, deaths: list[int], most: int) -> None:
-    while len(deaths) < most and not stop.wait(random.uniform(0.2, 3.0)):
-        pids = [worker["id"] for worker in client.scheduler_info(n_workers=-1)["workers"].values()]
-        processes = client.cluster.workers
-        alive = [n.process.pid for n in processes.values() if n.process is not None and n.process.pid]
-        if len(alive) == len(pids) and alive:
-            victim = random.choice(alive)
-            try:
-                os.kill(victim, signal.SIGKILL)
-                deaths.append(victim)
-            except ProcessLookupError:
-                pass
+    """Kill workers that have answered for a while: one that is only starting would not be started again."""
+    since: dict[int, float] = {}
+    moment = time.monotonic() + random.uniform(0.2, 3.0)
+    while len(deaths) < most and not stop.wait(0.2):
+        try:
+            answers = client.run(os.getpid, on_error="return")
+        except OSError:
+            continue
+        now = time.monotonic()
+        since = {pid: since.get(pid, now) for pid in answers.values() if isinstance(pid, int) and pid not in deaths}
+        ready = [pid for pid, first in since.items() if now - first > SETTLED]
+        if ready and now > moment:
+            deaths.append(random.choice(ready))
+            os.kill(deaths[-1], signal.SIGKILL)
+            moment = now + random.uniform(0.2, 3.0)
 
 
 # ---- time of an iteration ----------------------------------------------------------------------------------------

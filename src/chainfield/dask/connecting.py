@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import chainfield
@@ -48,6 +49,12 @@ def what_runs() -> tuple[str, str]:
     return chainfield.__version__, stamp()
 
 
+def ask_workers(client: Any, function: Callable[..., Any]) -> dict[str, Any]:
+    """What each worker answers, or the exception that it raises; those that die at that moment are left out."""
+    answers = client.run(function, on_error="return")
+    return {worker: answer for worker, answer in answers.items() if not isinstance(answer, OSError)}
+
+
 def check_workers(client: Any, timeout: float = SECONDS) -> None:
     """Refuse a cluster without workers, workers without chainfield, and those with another one."""
     try:
@@ -65,8 +72,8 @@ def check_workers(client: Any, timeout: float = SECONDS) -> None:
         return what_runs()
 
     ours = what_runs()
-    for worker, theirs in sorted(client.run(found).items()):
-        if isinstance(theirs, str):
+    for worker, theirs in sorted(ask_workers(client, found).items()):
+        if isinstance(theirs, str | Exception):
             raise ConfigError(f"The worker {worker} has no chainfield ({theirs}); install version {ours[0]} there.")
         if tuple(theirs) != ours:
             raise ConfigError(

@@ -11,7 +11,7 @@ from typing import Any, TypeVar, final
 from chainfield.problem import Pieces
 from chainfield.problem.pieces import halves
 
-from .connecting import engine, what_runs
+from .connecting import ask_workers, engine, what_runs
 from .places import Places
 from .stalling import Stalled, watched
 from .work import Parcel, WorkerError, bytes_sent, carry_on, hold, join_all, opened, sum_branch, work
@@ -110,7 +110,8 @@ class DaskPieces(Pieces[T]):
     def notes(self) -> dict[str, float]:
         """Pieces, workers, and how many bytes these have sent to each other and to the client so far."""
         living = self.client.nthreads()
-        moved = sum(self.client.run(bytes_sent).values()) if len(living) <= FEW else 0
+        sent = ask_workers(self.client, bytes_sent).values() if len(living) <= FEW else ()
+        moved = sum(number for number in sent if isinstance(number, int))
         return {"pieces": float(len(self)), "workers": float(len(living)), "bytes_moved": float(moved)}
 
     def _submitted(self, function: Callable[..., Any], shared: tuple[Any, ...]) -> list[Any]:

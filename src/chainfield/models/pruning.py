@@ -146,6 +146,7 @@ def train_pruner(problem: Problem, material: Material, threshold: float, seed: i
     seen = np.maximum(np.bincount(sparse.indices[sparse.indices >= 0], minlength=pairs.n_features), 1)
     known = ~clamp.table.all(axis=1)
     counted = np.flatnonzero(problem.targets.weight > 0)
+    prior = _prior(problem, material)
     rate, lost = RATE if old is None else RATE / 5, 0.0
     for number in range(PASSES):
         order = batch.positions(counted[orders(seed, number, len(counted))])
@@ -155,11 +156,32 @@ def train_pruner(problem: Problem, material: Material, threshold: float, seed: i
             _, n, n_lost = zero_order_pass(
                 sparse.indptr, sparse.indices, sparse.weights(), pairs.first, pairs.row, pairs.n_full, pairs.n_single,
                 pairs.mask, clamp.index, clamp.table, known, order[part], rates[part], 2 * L2 / seen, threshold,
-                weight, squares,
+                prior, weight, squares,
             )  # fmt: skip
             if number == 0 and n:
                 lost = n_lost / n  # of positions never seen before, in the end those of the second half
-    return Pruner(weight.astype(np.float32).astype(np.float64), threshold, threshold, lost=lost)
+    return Pruner(_single(weight), threshold, threshold, lost=lost, prior=prior)
+
+
+def _prior(problem: Problem, material: Material) -> Float:
+    """(R,) the logarithms of how often rows are the right ones; those of an older pruner stay, new rows are rare."""
+    clamp = problem.targets.clamp
+    known = ~clamp.table.all(axis=1)
+    seen = np.bincount(clamp.index, minlength=len(clamp.table)) * known
+    share = clamp.table / np.maximum(clamp.table.sum(axis=1, keepdims=True), 1)
+    count = 1.0 + seen @ share
+    found = np.log(count / count.sum())
+    before = None if material.previous is None else material.previous.chain
+    if before is not None and before.pruner is not None:
+        there, then = material.origin(problem.chain.space).rows, before.pruner.prior
+        then = then if len(then) else np.zeros(before.space.n_rows)
+        found = np.where(there >= 0, then[there], then.min())
+    return _single(found)
+
+
+def _single(values: Float) -> Float:
+    """As a file holds them."""
+    return values.astype(np.float32).astype(np.float64)
 
 
 def _old_weights(material: Material, scorer: SparseLinear, chain: Chain) -> Float | None:

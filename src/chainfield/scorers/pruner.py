@@ -29,7 +29,8 @@ KINDS = ("softmax", "dictionary", "counts")
 class Pruner:
     """Leaves the rows whose probability is at least ``threshold``, :data:`MOST_ROWS` at most and one at least.
 
-    It has weights of its own for the chain's sparse features. ``trained``: the threshold of training. A smaller one
+    It has weights of its own for the chain's sparse features, beside how frequent rows are (``prior``; files of
+    earlier versions have none). ``trained``: the threshold of training. A smaller one
     would let in rows that training never compared with the right ones (accuracy falls from 96 % to 45 %).
     ``lost``: the share of positions whose label it would have left out, measured in training on positions that it had
     not learned from yet; ``width``: how many rows it left there.
@@ -45,6 +46,7 @@ class Pruner:
         ),
         (
             Tensor("weight", ("F32",), ("pairs",), "as the weights of `SparseLinear`; of counts, the share of a label"),
+            Tensor("prior", ("F32",), ("rows",), "of a softmax: how frequent labels are, as logarithms", optional=True),
             Tensor("word", ("BOOL",), ("features",), "of counts: which features are frequent words", optional=True),
             Tensor("open", ("BOOL",), ("rows",), "of a dictionary: labels that other words may have", optional=True),
         ),
@@ -56,6 +58,7 @@ class Pruner:
     lost: float = 0.0
     width: float = 0.0
     kind: str = "softmax"
+    prior: Float = field(default_factory=lambda: np.empty(0))  # (R,) of a softmax, exact in single precision
     word: Bool = field(default_factory=lambda: np.empty(0, np.bool_))  # (F,) of counts: words seen often enough
     open_rows: Bool = field(default_factory=lambda: np.empty(0, np.bool_))  # (R,) of a dictionary
 
@@ -98,8 +101,9 @@ class Pruner:
         rows = np.empty(n * (MOST_ROWS if own and clamp is None else scorer.n_rows), np.int32)
         list_plausible(
             sparse.indptr, sparse.indices, sparse.weights(), pairs.first, pairs.row, pairs.n_full, pairs.n_single,
-            self.weight, self.threshold if threshold is None else threshold, MOST_ROWS if own else 0, index, table,
-            keep_known, first, rows,
+            self.weight, self.prior if len(self.prior) else np.zeros(scorer.n_rows),
+            self.threshold if threshold is None else threshold, MOST_ROWS if own else 0, index, table, keep_known,
+            first, rows,
         )  # fmt: skip
         return Lattice(first, rows[: first[-1]].copy())
 
@@ -118,6 +122,8 @@ class Pruner:
         arrays: Arrays = {"weight": self.weight.astype(np.float32)}
         if self.kind != "softmax":
             arrays |= {"word": self.word, "open": self.open_rows}
+        elif len(self.prior):
+            arrays["prior"] = self.prior.astype(np.float32)
         return {value.name: getattr(self, value.name) for value in self.schema.values}, arrays
 
     @classmethod
@@ -127,7 +133,7 @@ class Pruner:
         values: dict[str, Any] = {name: float(config[name]) for name in ("threshold", "trained", "lost", "width")}
         weight, kind = arrays["weight"].astype(np.float64), str(config.get("kind", "softmax"))
         if kind == "softmax":
-            return cls(weight, **values)
+            return cls(weight, **values, prior=arrays.get("prior", np.empty(0)).astype(np.float64))
         none = np.empty(0, np.bool_)
         return cls(weight, **values, kind=kind, word=arrays.get("word", none), open_rows=arrays.get("open", none))
 
@@ -135,6 +141,7 @@ class Pruner:
         """Refuse one from a file that does not fit the chain."""
         demand(self.weight.shape == (sparse_scorer(scorers).pairs.n_pairs,), "the number of the pruner's weights")
         demand(self.trained <= self.threshold, "the threshold of the pruner")
+        demand(self.prior.shape in ((0,), (sparse_scorer(scorers).n_rows,)), "the frequencies of the pruner")
         if self.kind != "softmax":
             scorer = sparse_scorer(scorers)
             demand(self.word.shape == (scorer.pairs.n_features,), "the words of the pruner")

@@ -1,7 +1,9 @@
 """A model of single positions: the softmax over rows, without transitions. It tells which rows are plausible.
 
-    P(r | t) = exp x_t(r) / Σ_q exp x_t(q)
+    P(r | t) = exp(b(r) + x_t(r)) / Σ_q exp(b(q) + x_t(q))
 
+b: how frequent a row is, as a logarithm. It is not learned: without it, a word without a known feature would have any
+row.
 It is trained by AdaGrad (Duchi, Hazan and Singer 2011), one position after the other. Before a position changes the
 weights, its own probability is an honest one: the share of positions whose label would have been lost is counted on the
 way ("progressive validation", Blum, Kalai and Langford 1999).
@@ -46,12 +48,13 @@ def softmax(scores: Any, o: int, n_rows: int, out: Any) -> float:
 def zero_order_pass(
     indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, n_single: int, exists: Float,
     index: Int32, table: Bool2D, known: Bool, order: Int, rates: Float, penalty: Float, threshold: float,
-    weight: Out[Float], squares: Out[Float],
+    prior: Float, weight: Out[Float], squares: Out[Float],
 ) -> tuple[float, int, int]:  # fmt: skip
     """Steps on positions, in an order. The labels of a position are the rows table[index[t]]; ``known`` (M,) says
     which of these sets tell something.
 
-    exists: 0 for weights of full features that are none, or empty; penalty (F,): 2 · l2 over a feature's count.
+    exists: 0 for weights of full features that are none, or empty; penalty (F,): 2 · l2 over a feature's count;
+    prior (R,): b.
     Returns the loss, how many positions were known, and for how many of them no right row reached the threshold before
     they were learned from.
     """
@@ -67,8 +70,8 @@ def zero_order_pass(
         if not known[index[t]]:
             continue
         allowed = table[index[t]]
-        for r in range(len(scores)):
-            put(scores, r, 0.0)
+        for r in range(n_rows):
+            put(scores, r, get(prior, r))
         gather_position(
             indptr[t], indptr[t + 1], indices, values, first, row, n_full, n_single, n_rows, weight, scores,
             np.int64(0),
@@ -138,7 +141,8 @@ def adapt(
 @kernel
 def list_plausible(
     indptr: Int, indices: Int32, values: Float, first: Int, row: Int32, n_full: int, n_single: int, weight: Float,
-    threshold: float, most: int, index: Int32, table: Bool2D, keep_known: bool, begin: Out[Int], rows: Out[Int32],
+    prior: Float, threshold: float, most: int, index: Int32, table: Bool2D, keep_known: bool, begin: Out[Int],
+    rows: Out[Int32],
 ) -> None:  # fmt: skip
     """rows[begin[t]:begin[t+1]]: the rows whose probability reaches the threshold; the best one always does.
 
@@ -157,8 +161,8 @@ def list_plausible(
     m = 0
     for t in range(len(indptr) - 1):
         begin[t] = m
-        for r in range(n_padded):
-            put(scores, r, 0.0)
+        for r in range(n_rows):
+            put(scores, r, get(prior, r))
         gather_position(
             indptr[t], indptr[t + 1], indices, values, first, row, n_full, n_single, n_rows, weight, scores,
             np.int64(0),
