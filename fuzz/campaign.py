@@ -42,6 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("counts", type=Path)
     parser.add_argument("--until", default="99:99", help="HH:MM (UTC)")
+    parser.add_argument("--seed", type=int, default=0, help="where seeds begin, for a run that goes on elsewhere")
     parser.add_argument("--without", nargs="*", default=[], help="targets to leave out")
     given = parser.parse_args()
     names = [name for name in run.targets() if name not in given.without]
@@ -51,8 +52,8 @@ def main() -> None:
         if name is None:
             break
         own = counts.setdefault(name, {"inputs": 0, "seconds": 0, "findings": 0, "hangs": 0, "peak_mb": 0})
-        n = max(int(PORTION * goal(name)), 1)
-        _, done, seconds, findings, hangs, memory, _ = run.run(name, n, seed=own["inputs"] + 1, coverage=False)
+        n, seed = max(int(PORTION * goal(name)), 1), given.seed + own["inputs"] + 1
+        _, done, seconds, findings, hangs, memory, _ = run.run(name, n, seed=seed, coverage=False)
         for key, more in (("inputs", done), ("seconds", int(seconds)), ("findings", findings), ("hangs", hangs)):
             own[key] += more
         own["peak_mb"] = max(own["peak_mb"], memory)

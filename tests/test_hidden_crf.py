@@ -11,6 +11,8 @@ import pytest
 from sklearn.base import clone
 
 import chainfield
+from chainfield.corpora import SourceCorpus
+from chainfield.corpora.source import ListSource
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.batch import Batch
 from chainfield.inference import class_scores
@@ -25,10 +27,11 @@ from chainfield.models.hmm.hmm import HMM
 from chainfield.models.hmm.joint import JointLikelihood
 from chainfield.models.hmm.mixture import GaussianMixture
 from chainfield.models.hmm.renormalising import renormaliser
+from chainfield.models.hmm.sizing import auto_states
 from chainfield.models.hmm.starting import cluster, split
 from chainfield.objectives import Contrast, Targets, objective_named
 from chainfield.potentials import Clamp
-from chainfield.problem import Problem
+from chainfield.problem import HeldPieces, Problem
 from chainfield.scorers import Boundary, Chain, Transition
 from chainfield.states import class_blocks, left_to_right, one_per_label, partitioned, topology
 from chainfield.tasks import Classifying
@@ -684,10 +687,69 @@ def test_topologies():
     assert one_per_label(2).n_states == 2
 
 
+# ---- sizes by the data -------------------------------------------------------------------------------------------
+
+
+def test_states_by_lengths():
+    assert auto_states({}, 1) == 1
+    assert auto_states({9: 10}, 1) == 3
+    assert auto_states({30: 10, 2: 1}, 1) == 2  # the shortest has to go through all of them
+    assert auto_states({30: 10, 2: 1}, 3) == 4
+    assert auto_states({30: 10, 2: 1}, None) == 5  # ergodic
+    assert auto_states({400: 10}, 1) == 8
+    assert auto_states({12: 1}, 1) == 2  # five positions for each
+    assert auto_states({1: 3}, 1) == 1
+
+
+@pytest.mark.parametrize("kind", [HMMClassifier, HiddenCRF])
+def test_every_class_has_states_by_its_own_lengths(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    labels = ["long", "short"] * 20 + ["once"]
+    lengths = [36 if y == "long" else 5 if y == "short" else 1 for y in labels]
+    data = [rng.normal(size=(n, 2)) + (y == "long") for n, y in zip(lengths, labels, strict=True)]
+    model = kind(max_iter=2, n_jobs=1).fit(data, labels)
+    sizes = {model.classes_[block.label]: len(block.states) for block in model.fitted_.chain.space.blocks}
+    assert sizes == {"long": 6, "short": 2, "once": 1}
+    assert model.n_states == "auto"
+    model.save(tmp_path / "model.cf")
+    answers = chainfield.load(tmp_path / "model.cf").predict(data[:4])
+    assert list(answers) == list(model.predict(data[:4]))
+    if kind is HiddenCRF:  # a class that is known keeps its states
+        model.partial_fit([x[:12] for x in data[:8:2]], labels[:8:2])
+        assert len(model.fitted_.chain.space.blocks[0].states) == 6
+
+
+def test_gaussians_by_the_amount_of_data():
+    rng = np.random.default_rng(0)
+    few, many = ([rng.normal(size=(9, 2)) + k % 2 for k in range(n)] for n in (20, 400))
+    for data, n in ((few, 1), (many, 8)):
+        model = HMMClassifier(max_iter=1, n_jobs=1).fit(data, [k % 2 for k in range(len(data))])
+        assert model.fitted_.chain.emissions[0].n_components == n
+    odd = [*many, np.ones((4, 2))]  # the smallest class has a say in it
+    model = HMMClassifier(max_iter=1, n_jobs=1).fit(odd, [*(k % 2 for k in range(400)), 2])
+    assert model.fitted_.chain.emissions[0].n_components == 4
+
+
+def test_sizes_of_data_in_pieces_are_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    labels = [k % 3 for k in range(60)]
+    data = [rng.normal(size=(4 + 9 * y + k % 3, 2)) for k, y in enumerate(labels)]
+    cuts = ((0, 20), (20, 41), (41, 60))
+    sources = [ListSource(data[a:b], [[y] * len(x) for x, y in zip(data[a:b], labels[a:b], strict=True)], "", k)
+               for k, (a, b) in enumerate(cuts)]  # fmt: skip
+    pieces = SourceCorpus(HeldPieces(sources))
+    whole, spread = (HMMClassifier(max_iter=2, n_jobs=1).fit(*given) for given in ((data, labels), (pieces,)))
+    for model in (whole, spread):
+        assert [len(block.states) for block in model.fitted_.chain.space.blocks] == [2, 4, 5]
+    assert spread.fitted_.chain.emissions[0].n_components == whole.fitted_.chain.emissions[0].n_components
+
+
 # ---- bad input ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("model", [HMMClassifier(n_jobs=1), HiddenCRF(n_jobs=1)], ids=["hmm", "hcrf"])
+@pytest.mark.parametrize(
+    "model", [HMMClassifier(n_states=3, n_jobs=1), HiddenCRF(n_states=3, n_jobs=1)], ids=["hmm", "hcrf"]
+)
 def test_bad_input(model):
     def refuse(match, data, labels=None, kind=DataError, **settings):
         with pytest.raises(kind, match=match):
@@ -703,6 +765,7 @@ def test_bad_input(model):
     refuse("The class 'rare' has 4 positions; 3 states of 2 Gaussians need at least 6", [*X, X[0][:4]], [*Y, "rare"],
            n_components=2)  # fmt: skip
     refuse("n_states is 0", X, kind=ConfigError, n_states=0)
+    refuse("n_states is 'many'", X, kind=ConfigError, n_states="many")
     refuse("n_components is 0", X, kind=ConfigError, n_components=0)
     refuse("topology is 'ring'", X, kind=ConfigError, topology="ring")
     refuse("kappa is 0", X, kind=ConfigError, kappa=0.0)

@@ -147,7 +147,8 @@ def _killed(make: Callable[[], Any], pattern: Any, own: dict[str, Any], wanted: 
 def _patience() -> Iterator[None]:
     import dask
 
-    with dask.config.set({"distributed.scheduler.allowed-failures": 50}):
+    patience = {"distributed.scheduler.allowed-failures": 50, "distributed.deploy.lost-worker-timeout": "1 hour"}
+    with dask.config.set(patience):
         yield
 
 

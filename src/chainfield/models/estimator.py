@@ -80,6 +80,12 @@ class ChainEstimator(
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         """The states behind the labels, and which may follow which."""
 
+    def _sized_space(
+        self, labels: tuple[Any, ...], rules: Rules | None, data: TrainingData, previous: FittedModel | None
+    ) -> StateSpace:
+        """The same, where the data have a say in it."""
+        return self._space(labels, rules)
+
     @abstractmethod
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         """The scorers, and how far from zero their weights start."""
@@ -182,7 +188,7 @@ class ChainEstimator(
         check_class_weight(self.class_weight, labels)
         self._check_tuning(labels, data, run)
         scheme, rules = self._rules(labels, data.label_sequences)
-        task, space = self.task_type(labels), self._space(labels, rules)
+        task, space = self.task_type(labels), self._sized_space(labels, rules, data, previous)
         check_rules(rules, labels, data.label_sequences)
         task.check(space)
         material = data.material(self, features, task, space, previous)

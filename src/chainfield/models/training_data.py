@@ -6,7 +6,8 @@ import copy
 import hashlib
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, final
 
@@ -23,7 +24,7 @@ from chainfield.tasks import Task, ordered_labels
 
 from .base import check_savable
 from .facts import feature_counts, fingerprint
-from .inputs import as_template
+from .inputs import as_template, len_of
 from .material import Examples, Extent, Material
 from .repairing import check_whole
 from .run import Development, Run
@@ -59,6 +60,10 @@ class TrainingData(ABC):
         """The labels of the data and those that are known besides, in order."""
 
     @abstractmethod
+    def lengths(self) -> Mapping[Any, Mapping[int, int]]:
+        """Where sequences have one label: how often each length occurs, by label."""
+
+    @abstractmethod
     def material(
         self, model: Any, features: FeatureMap, task: Task, space: StateSpace, previous: FittedModel | None
     ) -> Material:
@@ -85,6 +90,10 @@ class Held(TrainingData):
     def labels(self, task: type[Task], known: Iterable[Any], development: Development | None) -> tuple[Any, ...]:
         """Read off the targets."""
         return all_labels(task, self.label_sequences, known, development)
+
+    def lengths(self) -> Mapping[Any, Mapping[int, int]]:
+        """Unknown labels, and sets of them, count for none."""
+        return counted_lengths(zip(self.label_sequences, map(len_of, self.sequences), strict=True))
 
     def material(
         self, model: Any, features: FeatureMap, task: Task, space: StateSpace, previous: FittedModel | None
@@ -133,6 +142,10 @@ class Spread(TrainingData):
         if not task.every_position:
             return all_labels(task, list(profile.kinds), known, development, n=profile.n_sequences)
         return all_labels(task, [list(profile.kinds)], known, development, n=profile.n_positions)
+
+    def lengths(self) -> Mapping[Any, Mapping[int, int]]:
+        """Piece by piece."""
+        return self._encoding.parts.fold(part_lengths, joined_lengths)
 
     def material(
         self, model: Any, features: FeatureMap, task: Task, space: StateSpace, previous: FittedModel | None
@@ -187,6 +200,30 @@ def all_labels(
             stacklevel=_CALLER,
         )
     return labels
+
+
+def counted_lengths(pairs: Iterable[tuple[Any, int]]) -> dict[Any, Counter[int]]:
+    """How often each length occurs, by label."""
+    found: dict[Any, Counter[int]] = {}
+    for label, length in pairs:
+        if label is not None and not isinstance(label, set | frozenset | list | tuple):
+            found.setdefault(label, Counter())[length] += 1
+    return found
+
+
+def part_lengths(part: Part) -> dict[Any, Counter[int]]:
+    """Those of one piece; empty sequences have no label."""
+    offsets = part.batch.offsets
+    there = np.flatnonzero(np.diff(offsets))
+    labels = (part.kinds[code] for code in part.codes[offsets[there]].tolist())
+    return counted_lengths(zip(labels, np.diff(offsets)[there].tolist(), strict=True))
+
+
+def joined_lengths(ours: dict[Any, Counter[int]], theirs: dict[Any, Counter[int]]) -> dict[Any, Counter[int]]:
+    """Of two pieces."""
+    for label, counts in theirs.items():
+        ours.setdefault(label, Counter()).update(counts)
+    return ours
 
 
 def count_features(examples: Examples) -> Any:

@@ -33,7 +33,6 @@ EM_ITERATIONS = 20
 class Fitting:
     """How an HMM is found that explains the data of each class: by clusters or by splitting, and EM."""
 
-    n_components: int
     init: str
     em: EM
     seed: int
@@ -44,7 +43,7 @@ class Fitting:
         """As a model's settings say; ``begin``: only as far as EM itself has to begin."""
         iterations = 0 if begin and model.init == "kmeans" else EM_ITERATIONS
         em = EM(iterations, floor=model.variance_floor, smoothing=model.smoothing, ends=model.ends)
-        return cls(model.n_components, model.init, em, seed_of(model.random_state), count_jobs(model.n_jobs))
+        return cls(model.init, em, seed_of(model.random_state), count_jobs(model.n_jobs))
 
 
 def moment_chain(material: Material, space: StateSpace, n_components: int) -> Chain:
@@ -71,16 +70,16 @@ def fit_hmm(chain: Chain, material: Material, start: Fitting) -> Float:
     emission = _mixture(chain)
     assert emission is not None
     rng = np.random.default_rng(start.seed)
-    n = start.n_components if start.init == "kmeans" else 1
+    n = emission.n_components if start.init == "kmeans" else 1
     units = (emission.centre, emission.spread)
     hmm = first_hmm(space, sample, material.labels, n, start.em.floor, units, rng, ends=start.em.ends)
     while True:
         small = replace(chain, emissions=(replace(emission, n_components=n), *chain.emissions[1:]))
         problem = problem_of(material, small, JointLikelihood(), task, n_jobs=start.n_jobs)
         theta = run(start.em, problem, begin(start.em, problem, hmm.theta(small))).best
-        if n == start.n_components:
+        if n == emission.n_components:
             return theta
-        hmm = split(HMM.read(small, theta), start.n_components)
+        hmm = split(HMM.read(small, theta), emission.n_components)
         n = hmm.weight.shape[1]
 
 

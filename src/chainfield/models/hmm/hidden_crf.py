@@ -22,15 +22,16 @@ from chainfield.potentials import How
 from chainfield.problem import SummedProblem
 from chainfield.scorers import Boundary, Chain, LowRankTransition, Scorer, Transition
 from chainfield.settings import Choice, Number, but, choice, whole
-from chainfield.states import Rules, StateSpace
+from chainfield.states import StateSpace
 from chainfield.trainers import SGD, Trainer, calibrate
 
 from .aligning import Aligning
 from .anchored import Anchored
+from .blocks import Blocks
 from .certainty import USUAL, flattening
 from .chains import Fitting, anchored, fit_hmm, moment_chain, plain_chain
 from .flattened import Flattened
-from .topologies import BlockSettings, block_space
+from .topologies import BlockSettings
 
 START_SCALE = 0.1  # deviation of a random start
 BATCH_SIZE = 10  # sequences per step: nearly the same steps as one by one, in a fraction of the time
@@ -43,7 +44,9 @@ PASS_RATE, BOLDER = 6.0, 8.0
 
 
 @final
-class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressiveness", "forgetting", "rehearsal")):
+class HiddenCRF(
+    Aligning, Blocks, ChainClassifier, BlockSettings, without=("aggressiveness", "forgetting", "rehearsal")
+):
     """Gives a whole sequence one label, by a chain of hidden states for every label, trained to tell labels apart.
 
     Over numbers (arrays), a state scores first and second moments of the observations, as a Gaussian mixture does, with
@@ -100,9 +103,6 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
         kappa = USUAL if self.kappa == "auto" else self.kappa
         return Flattened(objective, kappa, "classes") if self.flatten == "classes" else objective
 
-    def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
-        return block_space(len(labels), self.n_states, self.topology, self.skip)
-
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         if self.rank is None:
             moves: Scorer = Transition(np.arange(space.n_edges, dtype=np.int32))
@@ -111,9 +111,9 @@ class HiddenCRF(Aligning, ChainClassifier, BlockSettings, without=("aggressivene
         if material.pairs is None:
             if self.rank is not None and self.start == "hmm" and material.previous is None:
                 raise ConfigError('Transitions of low rank cannot start from an HMM; with rank, use start="random".')
-            chain = replace(moment_chain(material, space, self.n_components), transitions=(moves,))
+            chain = replace(moment_chain(material, space, self._n_components(material, space)), transitions=(moves,))
             return replace(chain, start_scale=START_SCALE) if self._starts_at_random(material) else chain
-        if self.n_components > 1:
+        if self.n_components not in ("auto", 1):
             raise ConfigError(
                 "n_components is for arrays; sparse features and text are scored linearly. Use more states instead."
             )

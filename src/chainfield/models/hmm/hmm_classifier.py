@@ -21,10 +21,11 @@ from chainfield.potentials import How
 from chainfield.problem import SummedProblem
 from chainfield.scorers import Chain
 from chainfield.settings import Choice, but, choice
-from chainfield.states import Rules, StateSpace
+from chainfield.states import StateSpace
 from chainfield.trainers import TRAINERS, Trainer
 
 from .aligning import Aligning
+from .blocks import Blocks
 from .chains import Fitting, anchored, fit_hmm, in_moments, moment_chain, plain_chain, unanchored, with_sharpness
 from .ebw import EBW
 from .em import EM
@@ -32,7 +33,7 @@ from .flattened import Flattened
 from .hmm import HMM
 from .joint import JointLikelihood
 from .renormalising import renormaliser
-from .topologies import BlockSettings, block_space
+from .topologies import BlockSettings
 
 OWN_TRAINERS = ("em", "ebw")
 STEPPING = ("sgd", "averaged", "adam")  # no line search, and the size of a gradient counts
@@ -41,6 +42,7 @@ STEPPING = ("sgd", "averaged", "adam")  # no line search, and the size of a grad
 @final
 class HMMClassifier(
     Aligning,
+    Blocks,
     ChainClassifier,
     BlockSettings,
     without=(
@@ -123,13 +125,10 @@ class HMMClassifier(
             return Contrast("sum")
         return Flattened(Contrast("sum"), self.kappa, "states" if self.flatten == "states" else "classes")
 
-    def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
-        return block_space(len(labels), self.n_states, self.topology, self.skip)
-
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         if material.pairs is not None:
             raise ConfigError("HMMClassifier needs arrays of numbers; for dicts, strings and text use HiddenCRF.")
-        return moment_chain(material, space, self.n_components)
+        return moment_chain(material, space, self._n_components(material, space))
 
     def _start(self, problem: SummedProblem, material: Material, theta: Float) -> tuple[SummedProblem, Float]:
         """The maximum-likelihood model (for EM itself, where EM begins); for gradient trainers as means and variances,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
@@ -47,7 +48,14 @@ class Topology(Kind):
 class BlockSettings(Grouped):
     """Of models with a block of hidden states per class, and Gaussian mixtures in them."""
 
-    n_states: int = whole(3, "Hidden states of each class.", option="states", search=(1, 2, 3, 5, 8))
+    n_states: Any = whole(
+        "auto",
+        "Hidden states of each class. auto: the root of the median length of its sequences, 8 at most, and no more "
+        "than the shortest can go through.",
+        words=("auto",),
+        option="states",
+        search=(1, 2, 3, 5, 8),
+    )
     topology: Any = given(
         "left-to-right",
         "Which states may follow which: left-to-right, ergodic, or your own: a boolean matrix "
@@ -55,8 +63,12 @@ class BlockSettings(Grouped):
         Topology(),
     )
     skip: int = whole(1, "Left to right: how far a step may go ahead.")
-    n_components: int = whole(
-        1, "Mixture components (Gaussians with diagonal covariances) of each state, for arrays.", search=(1, 2, 4, 8)
+    n_components: Any = whole(
+        "auto",
+        "Mixture components (Gaussians with diagonal covariances) of each state, for arrays. auto: 1, 2, 4 or 8, so "
+        "that each has 30 positions or more, and three for every column.",
+        words=("auto",),
+        search=(1, 2, 4, 8),
     )
     init: str = choice(
         "kmeans",
@@ -83,19 +95,20 @@ class BlockSettings(Grouped):
     )
 
 
-def block_space(n_classes: int, n_states: Any, kind: Any, skip: Any) -> StateSpace:
-    """A block of states a class, all of the same form.
+def block_space(n_states: Sequence[int], kind: Any, skip: Any) -> StateSpace:
+    """A block for each class, of so many states, all of the same form.
 
     ``kind``: "left-to-right" (stay, or go ahead by up to ``skip``; starts at the first state, ends at the last),
     "ergodic" (every state follows every state), or a square boolean matrix [from, to], alone or as a tuple
     (matrix, starts, ends).
     """
     if isinstance(kind, str):
-        block = left_to_right(int(n_states), skip=int(skip)) if kind == TOPOLOGIES[0] else partitioned([int(n_states)])
+        in_row = kind == TOPOLOGIES[0]
+        blocks = {n: left_to_right(n, skip=int(skip)) if in_row else partitioned([n]) for n in set(n_states)}
     else:
         parts = kind if isinstance(kind, tuple) else (kind,)
         try:
-            block = topology(*parts)
+            blocks = dict.fromkeys(n_states, topology(*parts))
         except (TypeError, ValueError) as error:
             if isinstance(error, ConfigError):
                 raise
@@ -103,4 +116,4 @@ def block_space(n_classes: int, n_states: Any, kind: Any, skip: Any) -> StateSpa
                 "topology is no name and no matrix; give a square matrix of allowed transitions, or a tuple (matrix, "
                 "starts, ends)."
             ) from None
-    return class_blocks([block] * n_classes)
+    return class_blocks([blocks[n] for n in n_states])
