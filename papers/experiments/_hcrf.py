@@ -13,7 +13,7 @@ from harness.phones import fold_39, fold_48
 
 PAPER = "Mahajan, Gunawardana and Acero: Training algorithms for hidden conditional random fields (ICASSP 2006)"
 PUBLISHED = "the paper, on all of TIMIT (23 times the data, 20 Gaussians per state)"
-HMM = {"variance_floor": 0.05, "smoothing": 1.0, "n_jobs": 1}
+HMM = {"n_states": 3, "n_components": 1, "variance_floor": 0.05, "smoothing": 1.0, "n_jobs": 1}
 
 
 @dataclass(frozen=True)
