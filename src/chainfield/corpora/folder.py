@@ -26,7 +26,7 @@ from chainfield.parallel import count_jobs
 
 from .corpus import Corpus, Encoding, SourceCorpus
 from .loaded import LoadedPieces
-from .part import Part
+from .part import PREPARED, Part
 from .part_file import read_part, write_part
 from .profile import BORDER, Profile
 from .source import Source
@@ -36,8 +36,6 @@ KIND = "corpus"
 VERSION = 1
 DESCRIPTION = "corpus.cf"
 IN_MEMORY = 1 << 30  # bytes of pieces that a training may keep in memory, unless it is told otherwise
-#: What a piece takes in memory beside its numbers: entries written out for the kernels.
-GROWTH = 4
 
 
 def encode_corpus(
@@ -190,7 +188,7 @@ class EncodedCorpus(Corpus):
             raise ConfigError(f"{self.folder} was encoded with another template; leave it out, or encode it again.")
         keep, left = 0, self.memory
         for _, _, size in self.files:
-            left -= GROWTH * size
+            left -= PREPARED * size
             keep += left >= 0
         load = partial(EncodedCorpus.part, self)
         pieces: LoadedPieces[Part] = LoadedPieces(load, range(len(self.files)), count_jobs(self.n_jobs), keep)

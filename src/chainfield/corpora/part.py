@@ -17,6 +17,10 @@ from chainfield.tasks import Task
 
 from .source import Source
 
+#: What a piece takes in memory while it trains, for each byte of its numbers: entries are written out for the kernels.
+#: Measured with 5 and with 25 features per position: 6.7 and 7.0.
+PREPARED = 7
+
 
 @dataclass(frozen=True, eq=False)
 class Part:

@@ -11,7 +11,7 @@ from typing import Any
 
 from dask.sizeof import sizeof
 
-from chainfield.corpora.part import Part
+from chainfield.corpora.part import PREPARED, Part
 from chainfield.errors import ChainfieldError, ConfigError
 from chainfield.models.material import Examples
 from chainfield.parallel import one_blas_thread
@@ -142,4 +142,4 @@ def _examples(examples: Examples) -> int:
 @sizeof.register(Piece)
 def _piece(piece: Piece) -> int:
     problem = piece.problem
-    return 3 * Part(problem.batch, (), problem.targets.clamp.index).__sizeof__()  # entries are written out for kernels
+    return PREPARED * Part(problem.batch, (), problem.targets.clamp.index).__sizeof__()
