@@ -29,6 +29,7 @@ KEY = "chainfield"
 DIGEST, OLD_DIGEST = "digest", "sha256"
 # Values within values. What follows the description recurses; real ones are less than ten deep.
 _DEPTH = 64
+LONGEST = 1000  # bits of a whole number: doubles have up to 1,024
 
 
 def is_container(path: str | os.PathLike[str]) -> bool:
@@ -142,7 +143,7 @@ def _opened(target: Path) -> BinaryIO:
 
 def _description(target: Path, metadata: dict[str, str], kind: str, version: int) -> dict[str, Any]:
     try:
-        description = json.loads(metadata[KEY])
+        description = json.loads(metadata[KEY], parse_int=_whole)
         found_kind, found_version = description["kind"], description["version"]
         types = type(found_kind), type(found_version), type(description["config"])
         if types != (str, int, dict) or not 0 < found_version < 1 << 31 or not _shallow(description):
@@ -158,6 +159,14 @@ def _description(target: Path, metadata: dict[str, str], kind: str, version: int
             "upgrade with: pip install -U chainfield."
         )
     return dict(description)
+
+
+def _whole(digits: str) -> int:
+    """A whole number that is also a double, wherever one is expected; others are refused here, once."""
+    found = int(digits)
+    if found.bit_length() > LONGEST:
+        raise ValueError("a number is too long")
+    return found
 
 
 def _shallow(value: Any) -> bool:

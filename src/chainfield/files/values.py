@@ -10,7 +10,7 @@ from chainfield.errors import ConfigError
 from chainfield.features.template import TemplateSet, parse_template
 from chainfield.features.template_line import Dialect
 
-LONGEST = 10_000  # bits of a whole number: Python reads no more digits than that
+from .container import LONGEST
 
 
 def to_json(value: Any, what: str = "value") -> Any:
