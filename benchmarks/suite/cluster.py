@@ -290,9 +290,10 @@ def run_disk(options: Options) -> Measurements:
     """Encoding and training a corpus that is not held in memory: seconds, and the peak of the process."""
     folder = Path(os.environ.get("CHAINFIELD_CLUSTER_DATA", tempfile.mkdtemp())) / "disk"
     n, result = options.sample or DISK_SENTENCES, Measurements("cluster-disk")
+    there = (folder / "encoded").exists()
     started = time.perf_counter()
     corpus = encoded(folder, n)
-    made = time.perf_counter()
+    made = {} if there else {"seconds to write and encode": time.perf_counter() - started}
     seen: list[float] = []
     model = LinearCRF(trainer="rprop", max_iter=2, n_jobs=2)
     model.fit(open_corpus(corpus.folder, n_jobs=2), callback=lambda _: seen.append(time.perf_counter()))
@@ -311,7 +312,7 @@ def run_disk(options: Options) -> Measurements:
         "features": float(corpus.features.n_features),
         "weights": float(model.fitted_.theta.size),
         "pieces": float(len(corpus.files)),
-        "seconds to write and encode (about 0: it was there)": made - started,
+        **made,
         "seconds per iteration": float(np.diff(seen).mean()),
         "peak of the process, GB": peak / 1e6,
         "relative difference of objectives on a part in memory": abs(ours / theirs - 1.0),

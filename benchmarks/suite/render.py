@@ -46,11 +46,12 @@ def section(result: dict[str, Any]) -> str:
         lines += [f"{known.about[0].upper()}{known.about[1:]}.", ""]
     lines += [f"{box['processor']}, {box['cores']} cores, Python {box['python']}, chainfield {box['chainfield']}.", ""]
     tabled = set(result.get("tabled", ()))
-    lines += ["| figure | value |", "| --- | --: |"]
-    lines += [f"| {name} | {number(value)} |" for name, value in result["figures"].items() if name not in tabled]
+    figures = [f"| {name} | {number(value)} |" for name, value in result["figures"].items() if name not in tabled]
+    if figures:
+        lines += ["| figure | value |", "| --- | --: |", *figures, ""]
     for table in result.get("tables", []):
-        lines += ["", *markdown(table["title"], table["head"], table["rows"])]
-    lines += ["", *(f"- {note}" for note in result["notes"]), ""]
+        lines += [*markdown(table["title"], table["head"], table["rows"]), ""]
+    lines += [*(f"- {note}" for note in result["notes"]), *[""] * bool(result["notes"])]
     return "\n".join(lines)
 
 
