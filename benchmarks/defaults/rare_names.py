@@ -38,9 +38,9 @@ def run(options: Options) -> Measurements:
             model = LinearCRF(n_jobs=1, **settings).fit(split.X, split.y)
             scores[kind] = 100.0 * span_f1(split.y_dev, model.predict(split.X_dev))
             result.figures[f"{name}_{kind}"] = scores[kind]
-        n_spans = sum(label[0] == "B" for labels in split.y_dev for label in labels)
+        inside = sum(label != "O" for labels in split.y_dev for label in labels)
         rows.append([name, len(split.X), len(split.X_dev), *scores.values(), scores["balanced"] - scores["unweighted"]])
-        click.echo(f"{name}: {scores}, {n_spans} labels B- to find", err=True)
+        click.echo(f"{name}: {scores}, {inside} tokens of names to find", err=True)
     result.figures["balanced_worst_change"] = min(float(row[-1]) for row in rows)
     result.tabled = [name for name in result.figures if name != "balanced_worst_change"]
     head = ["corpus", "sentences", "judged by", *MODELS, "balanced - unweighted"]
@@ -54,7 +54,8 @@ def run(options: Options) -> Measurements:
 
 def thinned(X: Sequence[Any], y: Sequence[Any], seed: int) -> tuple[list[Any], list[Any]]:
     """All sentences without spans, and as many others as leave SHARE of the tokens in spans; in random order."""
-    order = np.random.default_rng(seed).permutation(len(X)).tolist()
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(X)).tolist()
     inside = np.array([sum(label != "O" for label in labels) for labels in y])
     plain = [i for i in order if inside[i] == 0]
     tokens, named = sum(len(y[i]) for i in plain), 0
@@ -63,7 +64,7 @@ def thinned(X: Sequence[Any], y: Sequence[Any], seed: int) -> tuple[list[Any], l
         if inside[i] and named + inside[i] <= SHARE * (tokens + len(y[i])):
             kept.add(i)
             tokens, named = tokens + len(y[i]), named + int(inside[i])
-    chosen = [i for i in order if i in kept]
+    chosen = rng.permutation(sorted(kept)).tolist()  # those with spans were found first
     return [X[i] for i in chosen], [y[i] for i in chosen]
 
 
