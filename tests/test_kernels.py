@@ -168,7 +168,7 @@ def extension(monkeypatch):
         STAMP=native.stamp(), levels=lambda: ["x86-64-v2", "x86-64-v3"], kernels=lambda level: {}, flatten=None
     )
     module.supported = lambda: ["x86-64-v2", "x86-64-v3"]
-    for name in ("CHAINFIELD_JIT", "CHAINFIELD_LEVEL"):
+    for name in ("CHAINFIELD_JIT", "CHAINFIELD_CHECKED", "CHAINFIELD_LEVEL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(native, "import_module", lambda name: module)
     monkeypatch.setattr(native, "is_checkout", lambda: False)

@@ -120,7 +120,7 @@ def test_files_of_a_folder_are_named(folder, tmp_path):
     done = run("train", tmp_path, tmp_path / "model.cf", "--model", "hcrf")
     assert f"{tmp_path / 'down' / '2.npy'}: Sequence 2 has 1 columns" in done.stderr
     (tmp_path / "down" / "2.npy").unlink()
-    done = run("train", tmp_path, tmp_path / "model.cf", "--model", "hcrf")
+    done = run("train", tmp_path, tmp_path / "model.cf", "--model", "hcrf", "--states", "3")
     assert f"{tmp_path / 'arch' / '0.npy'}: Sequence 0 has 1 positions" in done.stderr
     done = run("train", folder / "train.npz", tmp_path / "model.cf", "--model", "hmm", "--dev", tmp_path)
     assert "X_dev: Sequence 0 has 1 positions" in done.stderr
