@@ -15,7 +15,7 @@ LONGEST = {
     "fit(dicts)": (56, 17),
     "predict": (15, 8),
     "hidden units": (70, 19),
-    "hidden CRF": (72, 18),
+    "hidden CRF": (75, 19),
     "torch layer": (13, 4),
     "hostile file": (5, 3),
 }

@@ -27,10 +27,10 @@ from chainfield.trainers import SGD, Trainer, calibrate
 
 from .aligning import Aligning
 from .anchored import Anchored
-from .blocks import Blocks
 from .certainty import USUAL, flattening
 from .chains import Fitting, anchored, fit_hmm, moment_chain, plain_chain
 from .flattened import Flattened
+from .sizing import Blocks
 from .topologies import BlockSettings
 
 START_SCALE = 0.1  # deviation of a random start

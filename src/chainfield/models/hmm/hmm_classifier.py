@@ -25,7 +25,6 @@ from chainfield.states import StateSpace
 from chainfield.trainers import TRAINERS, Trainer
 
 from .aligning import Aligning
-from .blocks import Blocks
 from .chains import Fitting, anchored, fit_hmm, in_moments, moment_chain, plain_chain, unanchored, with_sharpness
 from .ebw import EBW
 from .em import EM
@@ -33,6 +32,7 @@ from .flattened import Flattened
 from .hmm import HMM
 from .joint import JointLikelihood
 from .renormalising import renormaliser
+from .sizing import Blocks
 from .topologies import BlockSettings
 
 OWN_TRAINERS = ("em", "ebw")

@@ -8,17 +8,65 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainfield.arrays import Float
 from chainfield.models.material import Examples, Material
-from chainfield.states import StateSpace
+from chainfield.states import Rules, StateSpace
+
+from .mixture import GaussianMixture
+from .topologies import TOPOLOGIES, block_space
+
+if TYPE_CHECKING:
+    from chainfield.fitted import FittedModel
+    from chainfield.models.training_data import TrainingData
 
 MOST_STATES, MOST_COMPONENTS = 8, 8
 FRAMES = 5  # positions of a class for each of its states, at least
 PER_COLUMN, PER_GAUSSIAN = 3, 30  # positions of a Gaussian, at least: for each column, and whatever their number
+
+
+class Blocks:
+    """Of models with :class:`~chainfield.models.hmm.topologies.BlockSettings`."""
+
+    n_states: Any
+    n_components: Any
+    topology: Any
+    skip: int
+
+    def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
+        return self._blocks(labels, {}, None)
+
+    def _sized_space(
+        self, labels: tuple[Any, ...], rules: Rules | None, data: TrainingData, previous: FittedModel | None
+    ) -> StateSpace:
+        needed = self.n_states == "auto" and isinstance(self.topology, str)
+        return self._blocks(labels, data.lengths() if needed else {}, previous)
+
+    def _n_components(self, material: Material, space: StateSpace) -> int:
+        """Of arrays; those of an older model stay."""
+        if self.n_components != "auto":
+            return int(self.n_components)
+        before = () if material.previous is None else material.previous.chain.emissions
+        return next((s.n_components for s in before if isinstance(s, GaussianMixture)), None) or auto_components(
+            material, space
+        )
+
+    def _blocks(
+        self, labels: tuple[Any, ...], lengths: Mapping[Any, Mapping[int, int]], previous: FittedModel | None
+    ) -> StateSpace:
+        """Classes that an older model knows keep their states."""
+        skip = int(self.skip) if isinstance(self.topology, str) and self.topology == TOPOLOGIES[0] else None
+        found = {label: auto_states(lengths.get(label, {}), skip) for label in labels}
+        if previous is not None:
+            found |= {previous.task.labels[b.label]: len(b.states) for b in previous.chain.space.blocks}
+        return block_space(
+            [found[label] if self.n_states == "auto" else int(self.n_states) for label in labels],
+            self.topology,
+            self.skip,
+        )
 
 
 def auto_states(lengths: Mapping[int, int], skip: int | None) -> int:
@@ -59,8 +107,3 @@ def class_positions(examples: Examples, space: StateSpace) -> Float:
 
 def _each(lengths: Mapping[int, int]) -> list[int]:
     return [length for length, times in lengths.items() for _ in range(times)]
-
-
-def resolved(setting: Any, found: int) -> int:
-    """A number as it is; "auto" is what was found."""
-    return found if setting == "auto" else int(setting)
