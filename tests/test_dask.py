@@ -185,7 +185,8 @@ def test_all_workers_may_die_at_once(data: Path, tmp_path: Path) -> None:
         def kill() -> None:
             for pid in found.run(os.getpid).values():
                 os.kill(pid, signal.SIGKILL)
-            while found.nthreads():
+            deadline = time.monotonic() + 5
+            while found.nthreads() and time.monotonic() < deadline:
                 time.sleep(0.01)
 
         corpus = chainfield.dask.corpus(data, found, piece_bytes=PIECE)
