@@ -719,6 +719,21 @@ def test_every_class_has_states_by_its_own_lengths(kind, tmp_path):
         assert len(model.fitted_.chain.space.blocks[0].states) == 6
 
 
+@pytest.mark.parametrize("kind", [HMMClassifier, HiddenCRF])
+def test_sizes_by_data_that_do_not_fit(kind):
+    """By default; labels may be tuples, unknown, or several."""
+    for data, labels in ((X, Y[:-1]), (X[:-1], Y)):
+        with pytest.raises(DataError, match=r"sequences|labels"):
+            kind(n_jobs=1).fit(data, labels)
+    for data in ([*X[:2], np.empty((0, 3)), *X[3:]], [*X[:2], X[2][:, :2], *X[3:]], [*X[:2], X[2] * np.nan, *X[3:]]):
+        with pytest.raises(DataError, match="Sequence"):
+            kind(n_jobs=1).fit(data, Y)
+    pairs, plain = (kind(max_iter=1, n_jobs=1).fit(X, labels) for labels in ([(y, 1) for y in Y], Y))
+    assert pairs.fitted_.chain.space.n_states == plain.fitted_.chain.space.n_states > len(set(Y))
+    partly = kind(max_iter=1, n_jobs=1).fit(X, [None, set(Y[:2]) | set(Y), *Y[2:]])
+    assert list(partly.classes_) == list(plain.classes_)
+
+
 def test_gaussians_by_the_amount_of_data():
     rng = np.random.default_rng(0)
     few, many = ([rng.normal(size=(9, 2)) + k % 2 for k in range(n)] for n in (20, 400))

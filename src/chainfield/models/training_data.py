@@ -92,8 +92,8 @@ class Held(TrainingData):
         return all_labels(task, self.label_sequences, known, development)
 
     def lengths(self) -> Mapping[Any, Mapping[int, int]]:
-        """Unknown labels, and sets of them, count for none."""
-        return counted_lengths(zip(self.label_sequences, map(len_of, self.sequences), strict=True))
+        """Unknown labels, and sets of them, count for none; whether there are as many labels is checked with them."""
+        return counted_lengths(zip(self.label_sequences, map(len_of, self.sequences), strict=False))
 
     def material(
         self, model: Any, features: FeatureMap, task: Task, space: StateSpace, previous: FittedModel | None
@@ -206,7 +206,7 @@ def counted_lengths(pairs: Iterable[tuple[Any, int]]) -> dict[Any, Counter[int]]
     """How often each length occurs, by label."""
     found: dict[Any, Counter[int]] = {}
     for label, length in pairs:
-        if label is not None and not isinstance(label, set | frozenset | list | tuple):
+        if label is not None and not isinstance(label, set | frozenset):
             found.setdefault(label, Counter())[length] += 1
     return found
 
