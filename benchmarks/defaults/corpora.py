@@ -98,10 +98,11 @@ def _loaded(source: Source, folder: Path) -> list[Split]:
     order = np.random.default_rng(0).permutation(len(X))
     at = min(source.n_train, len(X) // 2)
     train, dev = order[:at].tolist(), order[at : at + source.n_dev].tolist()
-    return [_cut(X, y, train, dev)]
+    return [cut(X, y, train, dev)]
 
 
-def _cut(X: Sequence[Any], y: Sequence[Any], train: Sequence[int], dev: Sequence[int]) -> Split:
+def cut(X: Sequence[Any], y: Sequence[Any], train: Sequence[int], dev: Sequence[int]) -> Split:
+    """Sequences by number: those that train, and those that judge."""
     return Split([X[i] for i in train], [y[i] for i in train], [X[i] for i in dev], [y[i] for i in dev])
 
 
@@ -170,7 +171,7 @@ def _vowel_folds(folder: Path) -> list[Split]:
     """All training sequences; the classes stand one after the other."""
     X, y = vowels(folder, "TRAIN")
     at = np.arange(len(X))
-    return [_cut(X, y, at[at % FOLDS != k].tolist(), at[at % FOLDS == k].tolist()) for k in range(FOLDS)]
+    return [cut(X, y, at[at % FOLDS != k].tolist(), at[at % FOLDS == k].tolist()) for k in range(FOLDS)]
 
 
 def _speakers(folder: Path) -> list[Split]:
@@ -199,7 +200,7 @@ def _words(folder: Path) -> list[Split]:
             found.append((frames[lo:hi], word, speaker // 2 % 4))
     X, y = [x for x, _, _ in found], [word for _, word, _ in found]
     folds = np.array([fold for _, _, fold in found])
-    return [_cut(X, y, np.flatnonzero(folds != k).tolist(), np.flatnonzero(folds == k).tolist()) for k in range(4)]
+    return [cut(X, y, np.flatnonzero(folds != k).tolist(), np.flatnonzero(folds == k).tolist()) for k in range(4)]
 
 
 SOURCES = {

@@ -168,6 +168,12 @@ BENCHMARKS = {
             "defaults.sequences",
         ),
         Benchmark(
+            "penalties",
+            "the penalty of likelihoods over sparse features, on small parts and on all training data of 8 corpora",
+            "5",
+            "defaults.penalties",
+        ),
+        Benchmark(
             "rare-names",
             'names thinned to 1 %: `class_weight="balanced"` and `tune_for="span_f1"` beside no weights',
             "4",

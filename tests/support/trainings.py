@@ -74,21 +74,21 @@ def even(y: list[Any]) -> dict[Any, float]:
 
 Made = tuple[Callable[[], Any], Callable[[], tuple[list[Any], list[Any]]]]
 TRAININGS: dict[str, Made] = {
-    "linear": (lambda: LinearCRF(scheme="bio"), text),
+    "linear": (lambda: LinearCRF(l2=0.5, scheme="bio"), text),
     "linear-dicts": (lambda: LinearCRF(l2=0.1), dicts),
     "linear-arrays": (LinearCRF, arrays),
-    "linear-order-2": (lambda: LinearCRF(order=2, max_iter=20), lambda: text(15)),
-    "linear-l1": (lambda: LinearCRF(l1=0.5, max_iter=50), text),
-    "linear-lbfgs": (lambda: LinearCRF(trainer="lbfgs", max_iter=15), text),
-    "linear-sgd": (lambda: LinearCRF(trainer="sgd", max_iter=5), text),
-    "linear-adam": (lambda: LinearCRF(trainer="adam", max_iter=5), text),
-    "linear-rprop": (lambda: LinearCRF(trainer="rprop", max_iter=10), text),
+    "linear-order-2": (lambda: LinearCRF(l2=0.5, order=2, max_iter=20), lambda: text(15)),
+    "linear-l1": (lambda: LinearCRF(l1=0.5, l2=0.5, max_iter=50), text),
+    "linear-lbfgs": (lambda: LinearCRF(l2=0.5, trainer="lbfgs", max_iter=15), text),
+    "linear-sgd": (lambda: LinearCRF(l2=0.5, trainer="sgd", max_iter=5), text),
+    "linear-adam": (lambda: LinearCRF(l2=0.5, trainer="adam", max_iter=5), text),
+    "linear-rprop": (lambda: LinearCRF(l2=0.5, trainer="rprop", max_iter=10), text),
     "perceptron": (lambda: LinearCRF(objective="perceptron", max_iter=5), text),
     "large-margin": (lambda: LinearCRF(objective="large_margin", max_iter=5), dicts),
     "piecewise": (lambda: LinearCRF(objective="piecewise", l2=0.5, max_iter=10), text),
     "balanced": (lambda: LinearCRF(class_weight=even(obedient()[1]), max_iter=10, forbidden=[(0, 2)]), obedient),
-    "memm": (lambda: MEMM(max_iter=10), text),
-    "latent": (lambda: LatentCRF(n_init=2, max_iter=10), lambda: text(15)),
+    "memm": (lambda: MEMM(l2=0.5, max_iter=10), text),
+    "latent": (lambda: LatentCRF(l2=0.5, n_init=2, max_iter=10), lambda: text(15)),
     "latent-perceptron": (lambda: LatentCRF(objective="perceptron", max_iter=4, n_init=1), lambda: text(15)),
     "latent-low-rank": (lambda: LatentCRF(rank=3, max_iter=10, n_init=1), arrays),
     "hidden-units": (lambda: HiddenUnitCRF(hidden_units=8, max_iter=4), text),
@@ -102,7 +102,7 @@ TRAININGS: dict[str, Made] = {
     "hmm-gradient": (lambda: HMMClassifier(trainer="rprop", max_iter=5, constraints="renormalised"), wholes),
     "hcrf": (lambda: HiddenCRF(kappa=0.3, l2=10.0, max_iter=50), wholes),
     "hcrf-random": (lambda: HiddenCRF(start="random", trainer="lbfgs", max_iter=10), wholes),
-    "hcrf-text": (lambda: HiddenCRF(n_states=2, max_iter=4), lambda: (text(20)[0], ["a", "b"] * 10)),
+    "hcrf-text": (lambda: HiddenCRF(l2=0.5, n_states=2, max_iter=4), lambda: (text(20)[0], ["a", "b"] * 10)),
 }  # fmt: skip
 NEURAL: dict[str, Made] = {
     "neural": (

@@ -58,8 +58,9 @@ class ObjectiveSettings(Grouped, group=OBJECTIVE):
     l1: float = number(0.0, "Penalty l1 · ‖w‖₁ (CRFsuite's c1). It makes most weights exactly 0.")
     l2: float | None = number(
         None,
-        "Penalty l2 · ‖w‖² (CRFsuite's c2; there is no ½). None: 0.5; for piecewise likelihood 0.005 (0.5 over "
-        "arrays), for pseudo-likelihood 0.15 (5); 0 for perceptron and large margin, which averaging regularises.",
+        "Penalty l2 · ‖w‖² (CRFsuite's c2; there is no ½). None: 0.15 (0.5 over arrays); for piecewise "
+        "likelihood 0.005 (0.5), for pseudo-likelihood 0.15 (5); 0 for perceptron and large margin, which averaging "
+        "regularises.",
         search=(0.001, 10.0),
     )
     temperature: Any = number(

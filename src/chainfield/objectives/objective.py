@@ -44,7 +44,7 @@ class Objective(ABC):
     uses_cost: bool
     #: The penalty l2 that suits it where there is nothing to choose by: for sparse features, and for arrays.
     #: Found by ``benchmarks/run.py defaults``, as those of other objectives; what is not smooth has none.
-    usual_l2: ClassVar[tuple[float, float]] = (0.5, 0.5)
+    usual_l2: ClassVar[tuple[float, float]] = (0.15, 0.5)
 
     @abstractmethod
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
