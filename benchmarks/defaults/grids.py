@@ -11,7 +11,7 @@ SPARSE = ("chunks", *NAMES, "tags", "slots", "addresses")
 ARRAYS = ("letters", "proteins")
 SOME = ("chunks", "names-nl", "names-wiki", "slots", "addresses")  # for models that take long
 
-PENALTIES = ("l2", (0.05, 0.15, 1.5))
+PENALTIES = ("l2", (0.05, 0.5, 0.015, 1.5))
 FAMILIES = (
     Family(
         "LinearCRF, piecewise",
@@ -62,7 +62,7 @@ FAMILIES = (
         "HiddenCRF over words",
         "HiddenCRF",
         ("intents",),
-        (("n_states", (1, 2, 5)), ("l2", (0.05, 0.15, 1.5)), ("topology", ("ergodic",))),
+        (("n_states", (1, 2, 5)), ("l2", (0.05, 0.5)), ("topology", ("ergodic",))),
     ),
     Family(
         "HiddenUnitCRF",
@@ -71,7 +71,7 @@ FAMILIES = (
         (
             ("hidden_units", (50, 200)),
             ("objective", ("likelihood", "perceptron")),
-            ("max_iter", (15, 60)),
+            ("max_iter", (15, 60, 120)),
             ("input_pace", (1.0, 4.0)),
         ),
     ),
@@ -90,7 +90,7 @@ FAMILIES = (
         {"objective": "large_margin", "temperature": 1.0},
     ),
     Family("LinearCRF, softmax margin", "LinearCRF", SPARSE, (PENALTIES,), {"objective": "softmax_margin"}),
-    Family("MEMM", "MEMM", SPARSE, (PENALTIES, ("order", (2,)))),
+    Family("MEMM", "MEMM", SPARSE, (("l2", (0.015, 0.15, 0.5)), ("order", (2,)))),
     Family(
         "EmpiricalCRF",
         "EmpiricalCRF",
@@ -107,7 +107,7 @@ FAMILIES = (
         "LatentCRF",
         "LatentCRF",
         SOME,
-        (("n_states", (1, 3)), ("l2", (0.15, 1.5)), ("share_labels", (False,)), ("n_init", (1,))),
+        (("n_states", (1, 3)), ("l2", (0.05, 0.5)), ("share_labels", (False,)), ("n_init", (1,))),
     ),
     Family(
         "LatentCRF, perceptron",
@@ -120,7 +120,7 @@ FAMILIES = (
         "NeuralCRF",
         "NeuralCRF",
         ("names-wiki", "slots"),
-        (("max_iter", (25,)), ("dropout", (0.3,)), ("learning_rate", (3e-3,)), ("unknown", (0.2,))),
+        (("max_iter", (25,)), ("dropout", (0.3,)), ("learning_rate", (1e-3, 1e-2)), ("unknown", (0.2,))),
     ),
 )
 

@@ -107,7 +107,15 @@ TRAININGS: dict[str, Made] = {
 NEURAL: dict[str, Made] = {
     "neural": (
         lambda: NeuralCRF(
-            context="none", word_dim=8, char_dim=4, char_hidden=4, hidden=8, max_iter=2, n_states=2, rank=3
+            context="none",
+            word_dim=8,
+            char_dim=4,
+            char_hidden=4,
+            hidden=8,
+            max_iter=2,
+            n_states=2,
+            rank=3,
+            learning_rate=1e-3,
         ),
         lambda: text(15),
     ),

@@ -41,10 +41,10 @@ from chainfield.trainers import SGD, Trainer
 from .herding import Herding
 from .pretraining import PRETRAININGS, pretrain
 from .slimming import slimmed
-from .steps import PACE, UNIT_PACE, Sized, Steps, Wishes, check_scales, mean_square_norm, scale_of, steps_of
+from .steps import PACE, UNIT_PACE, Sized, Steps, Wishes, check_scales, mean_square_norm, passes_of, scale_of, steps_of
 
 BATCH_L2 = 0.05
-PASSES, BURN_IN = 30, 10
+BURN_IN = 10
 BATCH_TRAINERS = ("lbfgs", "rprop")
 
 
@@ -123,7 +123,11 @@ class HiddenUnitCRF(
         "sqrt(hidden_units) of the margin for them, 0.2 for the others, and less if sequences have more than 25 "
         "positions on average.",
     )
-    max_iter: int | None = but(TrainingSettings.max_iter, help="Most iterations. None: 30 passes of online trainers.")
+    max_iter: int | None = but(
+        TrainingSettings.max_iter,
+        help="Most iterations. None: 30 passes of online trainers, and up to 60 over data of fewer than 10,000 "
+        "positions.",
+    )
     average_from: int | None = but(
         TrainingSettings.average_from,
         help="Iterates are averaged (by herding: vote) from this pass on. None: after a third of the passes, at "
@@ -203,7 +207,7 @@ class HiddenUnitCRF(
         objective, name = problem.objective, trainer_name(self, problem.objective, partial)
         steps = self._steps(problem, objective)
         if name == "herding":
-            passes = (1 if partial else PASSES) if self.max_iter is None else int(self.max_iter)
+            passes = (1 if partial else passes_of(problem)) if self.max_iter is None else int(self.max_iter)
             burn_in = min(BURN_IN, passes // 3) if self.average_from is None else int(self.average_from)
             seed = seed_of(self.random_state)
             return Herding(SGD(rate=steps.rate, decay=0.0, max_iter=passes, seed=seed), burn_in)
@@ -213,7 +217,7 @@ class HiddenUnitCRF(
             objective,
             partial,
             rate=steps.rate if name in ("sgd", "averaged") else None,
-            max_iter=PASSES if name in ("sgd", "averaged", "adam") and not partial else None,
+            max_iter=passes_of(problem) if name in ("sgd", "averaged", "adam") and not partial else None,
             average_from=BURN_IN if name == "averaged" else None,
         )
 

@@ -38,13 +38,15 @@ SUM_STEP = 0.2
 # Both are for sequences of up to this length. The gradient of a longer one is a sum of more terms, partly alike: steps
 # fall with this power of the length; a maximum has no gradient where labels are right.
 LENGTH, MAX_POWER, SUM_POWER = 25.0, 0.75, 1.0
-BATCH_L2 = 0.05
+# Passes by default. Few data, which are gone through quickly, want more of them: slots of 600 requests (5,000 words)
+# have a span F1 of 76.0 after 30 passes and 78.7 after 60; larger data change by less than half a point.
+FEWEST, MOST, POSITIONS = 30, 60, 300_000
 # Columns whose sizes differ by more than this share no step size.
 WILD = 1e3
 
 
 class Sized(Protocol):
-    """Data, or a problem: how long sequences are is all that steps ask."""
+    """Data, or a problem: how many sequences there are, and how long, is all that steps ask."""
 
     @property
     def n_sequences(self) -> int:
@@ -99,6 +101,11 @@ def shorter(data: Sized, power: float) -> float:
     length = data.n_positions / max(data.n_sequences, 1)
     length = WINDOW if length > LONG else length  # long sequences are cut
     return float(min(1.0, (LENGTH / max(length, 1.0)) ** power))
+
+
+def passes_of(data: Sized) -> int:
+    """How often online trainers go through the data, unless the user says so."""
+    return min(MOST, max(FEWEST, POSITIONS // max(data.n_positions, 1)))
 
 
 def mean_square_norm(material: Material) -> float:

@@ -99,7 +99,7 @@ class NeuralCRF(
         help="Decay of all weights by learning_rate · l2 per step (AdamW).",
     )
     learning_rate: float = but(
-        TrainingSettings.learning_rate, default=1e-3, optional=False, search=(3e-4, 3e-3), help="Adam's step."
+        TrainingSettings.learning_rate, default=3e-3, optional=False, search=(1e-3, 1e-2), help="Adam's step."
     )
     epsilon: float = number(
         1e-6, "Adam's epsilon: a smaller one makes larger steps where gradients are tiny.", above=True
