@@ -23,7 +23,7 @@ from support.catalogue import (
     slow_loss,
 )
 
-SMOOTH = ("likelihood", "softmax_margin", "piecewise", "pseudolikelihood", "local")
+SMOOTH = ("likelihood", "softmax_margin", "piecewise", "plain_piecewise", "pseudolikelihood", "local")
 ROUGH = ("perceptron", "large_margin")
 
 

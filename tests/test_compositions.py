@@ -31,7 +31,7 @@ TRAINERS = (
     LBFGS(max_iter=3), OWLQN(max_iter=3), SGD(max_iter=2), SGD(max_iter=2, average_from=0), Adam(max_iter=2),
     RProp(max_iter=3), SDCA(max_iter=2),
 )  # fmt: skip
-SMOOTH = ("likelihood", "softmax_margin", "piecewise", "pseudolikelihood", "local")
+SMOOTH = ("likelihood", "softmax_margin", "piecewise", "plain_piecewise", "pseudolikelihood", "local")
 
 
 def any_space(rng):

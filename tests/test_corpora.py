@@ -112,6 +112,7 @@ MODELS = {
     "l1": lambda: LinearCRF(template=TEMPLATE, l1=0.1, max_iter=6, trainer="owlqn"),
     "balanced": lambda: LinearCRF(template=TEMPLATE, class_weight="balanced", max_iter=6, trainer="lbfgs"),
     "margin": lambda: LinearCRF(template=TEMPLATE, objective="softmax_margin", max_iter=6, trainer="rprop"),
+    "piecewise": lambda: LinearCRF(template=TEMPLATE, objective="piecewise", max_iter=6, trainer="lbfgs"),
     "memm": lambda: MEMM(template=TEMPLATE, max_iter=6, trainer="lbfgs"),
     "latent": lambda: LatentCRF(template=TEMPLATE, n_states=2, n_init=1, max_iter=4, trainer="lbfgs"),
     "units": lambda: HiddenUnitCRF(
@@ -132,11 +133,13 @@ def test_a_model_from_pieces_is_that_from_memory(name: str) -> None:
     assert ours.scheme_ == whole.scheme_
 
 
-def test_unknown_labels_and_sets() -> None:
+@pytest.mark.parametrize("objective", ["likelihood", "piecewise"])
+def test_unknown_labels_and_sets(objective: str) -> None:
     X, y = sentences(60)
     y[3][0], y[4][1], y[50][0] = None, {y[4][1], "O"}, None
     corpus = SourceCorpus(HeldPieces(list_sources(X, y, [4, 30])))
-    ours, whole = LinearCRF(max_iter=5).fit(corpus), LinearCRF(max_iter=5, trainer="lbfgs").fit(X, y)
+    ours = LinearCRF(max_iter=5, objective=objective).fit(corpus)
+    whole = LinearCRF(max_iter=5, objective=objective, trainer="lbfgs").fit(X, y)
     assert ours.history_[0]["objective"] == pytest.approx(whole.history_[0]["objective"], rel=1e-9)
 
 

@@ -10,13 +10,15 @@ import chainfield
 from chainfield import MEMM, LinearCRF
 from chainfield.errors import ConfigError, NoPathError
 from chainfield.inference import log_partition
+from chainfield.models.departures import departures
+from chainfield.models.material import Examples
 from chainfield.objectives import LocalLikelihood, Targets, objective_named
-from chainfield.potentials import Potentials, clamp_labels
+from chainfield.potentials import UNKNOWN, Potentials, clamp_labels
 from chainfield.potentials.normalising import normalise
 from support.catalogue import SPACES, compose, draw_theta
 from support.strategies import problems
 
-NEW = ("piecewise", "pseudolikelihood", "local")
+NEW = ("piecewise", "plain_piecewise", "pseudolikelihood", "local")
 
 
 def label_bias(rng, n):
@@ -48,16 +50,20 @@ def test_sequences_of_one_position_are_those_of_likelihood(space, labelling, obj
 @pytest.mark.parametrize("objective", NEW)
 @pytest.mark.parametrize("labelling", ["full", "unknown"])
 def test_without_transitions_all_are_the_likelihood(objective, labelling):
-    """Positions are independent then: an MEMM is a CRF. A piece counts every label before it: log 3 a step."""
+    """Positions are independent then: an MEMM is a CRF. A plain piece counts every label before it: log 3 per step."""
     problem = compose("one per label", "dense + boundary", "none", objective, labelling)
     like = chainfield.problem.Problem(
         problem.chain, objective_named("likelihood"), problem.batch, problem.targets, l2=0.3, offset=problem.offset
     )
     theta = draw_theta(problem)
     (value, gradient), (wanted, slope) = problem.evaluate(theta), like.evaluate(theta)
-    if objective == "piecewise" and labelling == "full":
-        wanted += np.log(3) * (problem.targets.weight @ np.maximum(np.diff(problem.batch.offsets) - 1, 0))
-    if objective != "piecewise" or labelling == "full":
+    lengths, weight = np.diff(problem.batch.offsets), problem.targets.weight
+    if objective == "plain_piecewise" and labelling == "full":
+        wanted += np.log(3) * (weight @ np.maximum(lengths - 1, 0))
+    if objective == "piecewise" and labelling == "full":  # the labels' own shares, whatever the weights
+        before = np.delete(np.arange(problem.batch.n_positions), problem.batch.offsets[1:][lengths > 0] - 1)
+        wanted -= problem.objective.log_share[problem.path.states[before]] @ np.repeat(weight, lengths)[before]
+    if "piecewise" not in objective or labelling == "full":
         np.testing.assert_allclose(value, wanted, rtol=1e-11)
         np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-11)
 
@@ -66,7 +72,7 @@ def test_without_transitions_all_are_the_likelihood(objective, labelling):
 @pytest.mark.parametrize("space", SPACES)
 def test_pieces_bound_the_likelihood(space, seed):
     options = {"labelling": "full", "lengths": (4, 2, 3), "l2": 0.0, "seed": seed}
-    pieces = compose(space, "dense", "some + edge features", "piecewise", **options)
+    pieces = compose(space, "dense", "some + edge features", "plain_piecewise", **options)
     like = chainfield.problem.Problem(
         pieces.chain, objective_named("likelihood"), pieces.batch, pieces.targets, offset=pieces.offset
     )
@@ -115,7 +121,7 @@ def test_labels_that_break_the_rules_are_named(objective):
         chosen(space, scores, targets)
 
 
-@pytest.mark.parametrize("objective", ["piecewise", "pseudolikelihood"])
+@pytest.mark.parametrize("objective", ["piecewise", "plain_piecewise", "pseudolikelihood"])
 @pytest.mark.parametrize("options", [{}, {"trainer": "lbfgs"}, {"order": 2, "trainer": "lbfgs"}, {"scheme": "bio"}])
 def test_crfs_train_by_them(objective, options):
     rng = np.random.default_rng(1)
@@ -126,6 +132,49 @@ def test_crfs_train_by_them(objective, options):
     model = LinearCRF(objective=objective, max_iter=15, template="U:w=%x[0,0]\nB\n", **options).fit(X, Y)
     assert model.score(X, Y) == 1.0
     assert model.history_[-1]["objective"] < model.history_[0]["objective"]
+
+
+def test_weighed_pieces_learn_how_often_labels_meet_by_chance_and_beyond():
+    """Weights of pairs end at log p(i, j) / p(i) p(j), up to a number for each label behind."""
+    rng = np.random.default_rng(2)
+    labels = [["a"] for _ in range(400)]
+    for own in labels:
+        while len(own) < 6:
+            own.append(
+                str(
+                    rng.choice(
+                        ["a", "b", "c"], p=[[0.8, 0.1, 0.1], [0.6, 0.3, 0.1], [0.1, 0.1, 0.8]]["abc".index(own[-1])]
+                    )
+                )
+            )
+    X = [[{"bias": 1.0}] * len(own) for own in labels]
+    model = LinearCRF(objective="piecewise", l2=1e-6, trainer="lbfgs", max_iter=300, tol=1e-9).fit(X, labels)
+    steps = np.zeros((3, 3))
+    for own in labels:
+        np.add.at(steps, (["abc".index(x) for x in own[:-1]], ["abc".index(x) for x in own[1:]]), 1.0)
+    wanted = np.log(steps / (steps.sum(axis=1, keepdims=True) + 1.0))
+    found = np.array(
+        [
+            [model.tagger_.chain.views(model.tagger_.theta)["transition.weight"][3 * i + j] for j in range(3)]
+            for i in range(3)
+        ]
+    )
+    off = found - wanted
+    np.testing.assert_allclose(off, off.mean(axis=0, keepdims=True) * np.ones((3, 1)), atol=0.02)
+
+
+@pytest.mark.parametrize("objective", ["piecewise", "plain_piecewise"])
+def test_states_that_are_left_are_counted_whatever_is_known(objective):
+    """Unknown labels, sets of labels and data in pieces: the shares are those of all of them."""
+    space = SPACES["one per label"]()
+    clamp = clamp_labels(space, np.array([0, 1, 1, 2, 0]))
+    offsets = np.array([0, 3, 5])
+    batch = compose("one per label", "dense", "free", objective, lengths=(3, 2)).batch
+    assert np.array_equal(batch.offsets, offsets)
+    chain = compose("one per label", "dense", "free", objective, lengths=(3, 2)).chain
+    np.testing.assert_allclose(departures(Examples(batch, clamp), chain), [1, 1, 1])
+    open_clamp = clamp_labels(space, np.array([0, UNKNOWN, 1, 2, 0]))
+    np.testing.assert_allclose(departures(Examples(batch, open_clamp), chain), [1 + 1 / 3, 1 / 3, 1 + 1 / 3])
 
 
 # ---- the maximum-entropy Markov model ----------------------------------------------------------------------------

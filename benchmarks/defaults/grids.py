@@ -17,7 +17,7 @@ FAMILIES = (
         "LinearCRF, piecewise",
         "LinearCRF",
         (*SPARSE, *ARRAYS),
-        (("l2", (0.05, 0.015, 0.15, 0.005)),),
+        (("l2", (0.15, 0.015, 0.5, 0.005)), ("objective", ("plain_piecewise",))),
         {"objective": "piecewise"},
     ),
     Family(

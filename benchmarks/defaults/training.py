@@ -20,7 +20,7 @@ MACHINE = ("n_jobs", "verbose", "device")
 
 def estimator(cell: Cell) -> Any:
     """The model, on one thread."""
-    return getattr(chainfield, cell.family.kind)(n_jobs=1, **cell.family.base, **dict(cell.chosen))
+    return getattr(chainfield, cell.family.kind)(n_jobs=1, **(cell.family.base | dict(cell.chosen)))
 
 
 def in_effect(cell: Cell, sample: int | None) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from experiments._brown import SUBSET, TABLES, load, split
-from experiments._empirical import PAPER, System, choose, measured, rows
+from experiments._empirical import PAPER, WEIGHED, System, choose, measured, rows
 from harness.corpora import BROWN
 from harness.experiment import Context, Experiment, Row
 
@@ -17,7 +17,8 @@ BATCH = {"trainer": "lbfgs", "max_iter": 300}
 SMALL, DRAWS = 4000, 3
 SYSTEMS = (
     System("CRF", "LinearCRF", BATCH, grid=PENALTIES),
-    System("piecewise", "LinearCRF", {"objective": "piecewise", **BATCH}, grid=PENALTIES),
+    System("piecewise", "LinearCRF", {"objective": "plain_piecewise", **BATCH}, grid=PENALTIES),
+    System("piecewise, weighed", "LinearCRF", {"objective": "piecewise", **BATCH}, grid=PENALTIES),
 )
 
 
@@ -52,6 +53,7 @@ EXPERIMENT = Experiment(
     differences=(
         SUBSET,
         "CRF++ and MALLET's piecewise training are replaced by LinearCRF.",
+        WEIGHED,
     ),
     subset="Table 2 only, nothing chosen",
     corpora=(BROWN,),

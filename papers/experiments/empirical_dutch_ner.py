@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import chainfield
-from experiments._empirical import PAPER, Sentences, System, choose, measured, rows, systems
+from experiments._empirical import PAPER, WEIGHED, Sentences, System, choose, measured, rows, systems
 from harness.corpora import CONLL2002
 from harness.experiment import Context, Experiment, Row
 
@@ -19,7 +19,8 @@ PUBLISHED_FIGURES = {
 PENALTIES = {"l2": (0.003, 0.01, 0.03, 0.1)}
 CRFS = (
     System("CRF", "LinearCRF", grid=PENALTIES),
-    System("piecewise", "LinearCRF", {"objective": "piecewise"}, grid=PENALTIES),
+    System("piecewise", "LinearCRF", {"objective": "plain_piecewise"}, grid=PENALTIES),
+    System("piecewise, weighed", "LinearCRF", {"objective": "piecewise"}, grid=PENALTIES),
     System("CRF, richer spelling", "LinearCRF", template="spelling", grid=PENALTIES),
 )
 QUICK = 1500
@@ -64,6 +65,7 @@ EXPERIMENT = Experiment(
         '"Trained together": unseen words beside their known neighbours, which the paper proposes and does not try.',
         "CRF++ and MALLET's piecewise training are replaced by LinearCRF, trained by its default until it converges; "
         "the spelling features enter as features of labels only.",
+        WEIGHED,
         '"Richer spelling" (prefixes, suffixes, shapes) goes beyond the paper.',
     ),
     subset="1,500 / 500 / 500 sentences, nothing chosen",

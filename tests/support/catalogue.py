@@ -240,6 +240,7 @@ def compose_over(
     clamp = LABELLINGS[labelling](rng, space, draw_labels(rng, space, list(lengths)))
     chain = Chain(space, emissions(emission, space, batch, clamp), transitions(transition, space, rng))
     chosen = LocalLikelihood() if objective == "local" else objective_named(objective)
+    chosen = chosen.knowing(lambda: rng.integers(0, 9, space.n_states).astype(float))
     cost = label_cost(space, clamp.table, MARGIN) if chosen.uses_cost else None
     targets = Targets(clamp, rng.uniform(0.5, 2.0, len(lengths)), cost)
     shift = rng.normal(size=space.n_rows) if offset else None
@@ -360,7 +361,9 @@ def slow_loss(problem: Problem, theta: np.ndarray) -> float:
     free = node if targets.cost is None else node + targets.cost[targets.clamp.index]
     special = {Piecewise: slow_pieces, PseudoLikelihood: slow_openings, LocalLikelihood: slow_steps}
     if type(problem.objective) in special:
-        shifted, loss = Potentials(node, scored.edge, scored.offsets), special[type(problem.objective)]
+        known = getattr(problem.objective, "log_share", None)
+        edge = scored.edge if known is None else scored.edge + known[space.src]
+        shifted, loss = Potentials(node, edge, scored.offsets), special[type(problem.objective)]
         terms = [w * loss(space, shifted, targets.clamp, s) for s, w in enumerate(targets.weight)]
         return sum(terms) + problem.l2 * float(theta @ theta)
     gather = enumeration.log_sum if problem.objective.how == "sum" else max

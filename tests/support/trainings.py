@@ -85,7 +85,7 @@ TRAININGS: dict[str, Made] = {
     "linear-rprop": (lambda: LinearCRF(l2=0.5, trainer="rprop", max_iter=10), text),
     "perceptron": (lambda: LinearCRF(objective="perceptron", max_iter=5), text),
     "large-margin": (lambda: LinearCRF(objective="large_margin", max_iter=5), dicts),
-    "piecewise": (lambda: LinearCRF(objective="piecewise", l2=0.5, max_iter=10), text),
+    "piecewise": (lambda: LinearCRF(objective="plain_piecewise", l2=0.5, max_iter=10), text),
     "balanced": (lambda: LinearCRF(class_weight=even(obedient()[1]), max_iter=10, forbidden=[(0, 2)]), obedient),
     "memm": (lambda: MEMM(l2=0.5, max_iter=10), text),
     "latent": (lambda: LatentCRF(l2=0.5, n_init=2, max_iter=10), lambda: text(15)),

@@ -52,15 +52,16 @@ class ObjectiveSettings(Grouped, group=OBJECTIVE):
         "likelihood",
         tuple(OBJECTIVES),
         "What training minimises. Likelihood, piecewise likelihood, pseudo-likelihood and softmax margin are smooth; "
-        "perceptron and large margin follow best paths.",
+        "perceptron and large margin follow best paths. piecewise: every step by itself, knowing how frequent the "
+        "label before it is; plain_piecewise: without that, as published.",
     )
     margin: float = number(1.0, "Cost of a wrong label in the margin objectives.")
     l1: float = number(0.0, "Penalty l1 · ‖w‖₁ (CRFsuite's c1). It makes most weights exactly 0.")
     l2: float | None = number(
         None,
         "Penalty l2 · ‖w‖² (CRFsuite's c2; there is no ½). None: 0.15 (0.5 over arrays); for piecewise "
-        "likelihood 0.005 (0.5), for pseudo-likelihood 0.15 (5); 0 for perceptron and large margin, which averaging "
-        "regularises.",
+        "likelihood 0.05 (0.5), for the plain one 0.005 (0.5), for pseudo-likelihood 0.15 (5); 0 for perceptron and "
+        "large margin, which averaging regularises.",
         search=(0.001, 10.0),
     )
     temperature: Any = number(

@@ -17,6 +17,7 @@ from chainfield.scorers import Chain
 from chainfield.states import StateSpace
 from chainfield.tasks import Task
 
+from .departures import departures
 from .material import Examples, Material
 
 MOST_ODDS = 3.0  # of a rare label against the most frequent one, with "balanced"
@@ -68,6 +69,7 @@ def weighted_problem(
     if material.whole is None and sample_weight is not None:
         raise ConfigError("sample_weight is for data in memory; data in pieces have no weights of sequences.")
     weight = None if material.whole is None else sequence_weights(sample_weight, material.extent.n_sequences)
+    objective = objective.knowing(lambda: material.fold(departures, np.add, chain))
     return problem_of(material, chain, objective, task, favoured, model.margin, weight, **settings)
 
 

@@ -14,7 +14,8 @@ OBJECTIVES: dict[str, Objective] = {
     "perceptron": Contrast("max"),
     "large_margin": Contrast("max", uses_cost=True),
     "softmax_margin": Contrast("sum", uses_cost=True),
-    "piecewise": Piecewise(),
+    "piecewise": Piecewise(weighed=True),
+    "plain_piecewise": Piecewise(),
     "pseudolikelihood": PseudoLikelihood(),
 }
 

@@ -9,7 +9,7 @@ costs the ways out of one state, not K².
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 
@@ -32,8 +32,11 @@ class LocalLikelihood(Objective):
     how: How = field(default="sum", init=False)
     smooth: bool = field(default=True, init=False)
     uses_cost: bool = field(default=False, init=False)
-    # Every step is judged beside the right label before it, and is surer of itself than it will be in prediction.
-    usual_l2: ClassVar[tuple[float, float]] = (0.05, 0.5)
+
+    @property
+    def usual_l2(self) -> tuple[float, float]:
+        """Every step is judged beside the right label before it, and is surer of itself than it will be later."""
+        return 0.05, 0.5
 
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
         """Loss and gradient in score space."""

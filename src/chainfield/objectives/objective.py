@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -42,9 +42,14 @@ class Objective(ABC):
     smooth: bool
     #: Whether it uses ``Targets.cost``.
     uses_cost: bool
-    #: The penalty l2 that suits it where there is nothing to choose by: for sparse features, and for arrays.
-    #: Found by ``benchmarks/run.py defaults``, as those of other objectives; what is not smooth has none.
-    usual_l2: ClassVar[tuple[float, float]] = (0.15, 0.5)
+
+    @property
+    def usual_l2(self) -> tuple[float, float]:
+        """The penalty l2 that suits it where there is nothing to choose by: for sparse features, and for arrays.
+
+        Found by ``benchmarks/run.py defaults``, as those of other objectives; what is not smooth has none.
+        """
+        return 0.15, 0.5
 
     @abstractmethod
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
@@ -52,4 +57,8 @@ class Objective(ABC):
 
     def softened(self) -> Objective:
         """The same with sums over paths in place of maxima, where it has maxima: it has a curvature then."""
+        return self
+
+    def knowing(self, departures: Callable[[], Float]) -> Objective:
+        """The same for data in which each state is left so often (K,); most objectives do not ask."""
         return self

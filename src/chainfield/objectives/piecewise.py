@@ -7,12 +7,21 @@ A piece is the step into a position with that position's node score (the first p
 Neighbouring pieces need not agree on the state between them, so the product of all Z_t is at least Z: the loss is an
 upper bound of that of the likelihood. Where positions share their edge scores, the sum over i is the same for all of
 them, and a position costs K, not K².
+
+Put together, the pieces of a chain count states twice. At the optimum, exp(w(i, j)) is as the share p(i | j) of the
+steps to j that come from i, and a path multiplies it with what the piece before said of i already: frequent labels win.
+``weighed`` pieces know how frequent i is by itself. p(i) stands beside every edge in training, not in the model:
+
+    Z_t = sum over edges (i, j) of p(i) exp(w_t(i, j) + x_t(r(j)))
+
+Then exp(w(i, j)) is as p(i | j) / p(i): 1 if labels know nothing of each other, and each label is counted once.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar, final
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import final
 
 import numpy as np
 
@@ -27,18 +36,29 @@ from .objective import Objective, Targets
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Piecewise(Objective):
-    """Likelihood of all pieces, as if each were a sequence of its own. Unknown labels leave a piece open."""
+    """Likelihood of all pieces, as if each were a sequence of its own. Unknown labels leave a piece open.
 
+    ``weighed``: pieces know how frequent the states are that they leave, by the data: ``log_share`` (K,).
+    """
+
+    weighed: bool = False
+    log_share: Float | None = None
     how: How = field(default="sum", init=False)
     smooth: bool = field(default=True, init=False)
     uses_cost: bool = field(default=False, init=False)
-    # A piece knows less than a sequence: to be as sure of rare features, it needs larger weights.
-    usual_l2: ClassVar[tuple[float, float]] = (0.005, 0.5)
+
+    @property
+    def usual_l2(self) -> tuple[float, float]:
+        """A piece knows less than a sequence: to be as sure of rare features, it needs larger weights."""
+        return (0.05 if self.weighed else 0.005), 0.5
 
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
         """Loss and gradient in score space."""
+        if self.log_share is not None:
+            beside = potentials.edge + self.log_share[space.src]
+            potentials = Potentials(potentials.node, beside, potentials.offsets)
         d = potentials.zeros()
         above = add_pieces(space, potentials, targets.weight, d, "the rules")
         if targets.path is not None:
@@ -52,6 +72,13 @@ class Piecewise(Objective):
                 into = Potentials(d.node[at], d.edge if potentials.shared else d.edge[at], part.offsets)
                 below[s] = _add_one(space, closed, -targets.weight[s : s + 1], into, s)
         return float(targets.weight @ (above - below)), d
+
+    def knowing(self, departures: Callable[[], Float]) -> Piecewise:
+        """With the shares of the states, each counted once more than it was seen."""
+        if not self.weighed:
+            return self
+        often = departures() + 1.0
+        return replace(self, log_share=np.log(often / often.sum()))
 
 
 def add_pieces(space: StateSpace, potentials: Potentials, weight: Float, into: Potentials, known: str) -> Float:
