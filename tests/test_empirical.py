@@ -16,6 +16,7 @@ from chainfield import EmpiricalCRF
 from chainfield.errors import ConfigError, DataError, ModelFileError, NoPathError
 from chainfield.features import lafferty_template
 from chainfield.inference import log_partition, marginals, viterbi
+from chainfield.models.empirical.unseen import UnseenAverage, UnseenExponential
 from chainfield.objectives import Targets, objective_named
 from chainfield.potentials import Potentials, clamp_labels
 from chainfield.states import one_per_label
@@ -76,8 +77,9 @@ def test_the_papers_constraints_hold(values):
 def test_rare_words_are_judged_by_their_counts_and_by_their_features(values):
     """ψ is drawn to what the features say; rates are those of one word, which a label that is new for it has not."""
     X, Y = draw_corpus(np.random.default_rng(2), 12, n_words=10)
-    model = EmpiricalCRF(min_count=4, feature_strength=0.7, **strengths(values)).fit(X, Y)
-    features = EmpiricalCRF(min_count=10**6, feature_strength=1e9, **strengths(values)).fit(X, Y)
+    settings = {"oov": "empirical", **strengths(values)}
+    model = EmpiricalCRF(min_count=4, feature_strength=0.7, **settings).fit(X, Y)
+    features = EmpiricalCRF(min_count=10**6, feature_strength=1e9, **settings).fit(X, Y)
     slow, labels = SlowCounts(X, Y), model.classes_
     rare = [w for w, n in slow.word.items() if n < 4]
     known = [w for w, n in slow.word.items() if n >= 4]
@@ -95,10 +97,23 @@ def test_rare_words_are_judged_by_their_counts_and_by_their_features(values):
                     assert scores.edge[1, k * len(labels) + m] == pytest.approx(wanted, rel=1e-9, abs=1e-9)
 
 
+def test_functions_are_fitted_by_default_where_that_is_quick(monkeypatch):
+    X, Y = draw_corpus(np.random.default_rng(3), 30)
+    fitted = EmpiricalCRF(oov="exponential").fit(X, Y)
+    same(EmpiricalCRF().fit(X, Y), fitted, X)
+    assert isinstance(EmpiricalCRF().fit(X, Y).tagger_.chain.emissions[1], UnseenExponential)
+    monkeypatch.setattr("chainfield.models.empirical.chain.MOST_SCORES", 8)
+    same(EmpiricalCRF().fit(X, Y), EmpiricalCRF(oov="empirical").fit(X, Y), X)
+    assert isinstance(EmpiricalCRF().fit(X, Y).tagger_.chain.emissions[1], UnseenAverage)
+    small = EmpiricalCRF().fit([["a", "b"]], [["x", "y"]])
+    assert isinstance(small.tagger_.chain.emissions[1], UnseenExponential)
+    same(small.partial_fit(X, Y), EmpiricalCRF(oov="empirical").fit([["a", "b"], *X], [["x", "y"], *Y]), X)
+
+
 def test_unseen_words_get_the_mean_of_their_features_shares():
     X, Y = [["walking", "talking", "red", "talking"]], [["V", "V", "A", "N"]]
     for counted, share in (("tokens", 2 / 3), ("types", 3 / 4)):
-        model = EmpiricalCRF(template=lafferty_template(), counted=counted).fit(X, Y)
+        model = EmpiricalCRF(oov="empirical", template=lafferty_template(), counted=counted).fit(X, Y)
         found = dict(zip(model.classes_, np.exp(potentials(model, [["sing"]]).node[0]), strict=True))
         assert found == pytest.approx({"A": 0.0, "N": 1 - share, "V": share})
         found = dict(zip(model.classes_, np.exp(potentials(model, [["Ended"]]).node[0]), strict=True))
@@ -108,10 +123,10 @@ def test_unseen_words_get_the_mean_of_their_features_shares():
 def test_words_without_a_known_feature_are_judged_by_those_that_have_none():
     template = lafferty_template()
     X, Y = [["walking", "cat", "dog", "the"]], [["V", "N", "N", "D"]]
-    model = EmpiricalCRF(template=template).fit(X, Y)
+    model = EmpiricalCRF(oov="empirical", template=template).fit(X, Y)
     found = dict(zip(model.classes_, np.exp(potentials(model, [["tree"]]).node[0]), strict=True))
     assert found == pytest.approx({"D": 1 / 3, "N": 2 / 3, "V": 0.0})
-    model = EmpiricalCRF(template=template).fit([["walking", "talking"]], [["V", "N"]])
+    model = EmpiricalCRF(oov="empirical", template=template).fit([["walking", "talking"]], [["V", "N"]])
     found = dict(zip(model.classes_, np.exp(potentials(model, [["tree"]]).node[0]), strict=True))
     assert found == pytest.approx({"N": 1 / 2, "V": 1 / 2})
 
@@ -377,9 +392,9 @@ def test_counting_is_quick_to_refuse_damaged_files(tmp_path):
 
 def test_rare_words_are_judged_by_their_features():
     X, Y = [["cat", "cats", "dogs"], ["cat"]], [["N", "P", "P"], ["N"]]
-    model = EmpiricalCRF(template=lafferty_template(), min_count=2).fit(X, Y)
+    model = EmpiricalCRF(oov="empirical", template=lafferty_template(), min_count=2).fit(X, Y)
     assert np.exp(potentials(model, [["dogs"]]).node[0]).tolist() == [0.0, 1.0]
-    model = EmpiricalCRF(template=lafferty_template(), min_count=1000).fit(X, Y)  # every word is rare
+    model = EmpiricalCRF(oov="empirical", template=lafferty_template(), min_count=1000).fit(X, Y)  # every word is rare
     assert model.predict([["cats", "cat", "unheard"]]) == [["P", "N", "N"]]
 
 

@@ -96,7 +96,7 @@ FAMILIES = (
         "EmpiricalCRF",
         SPARSE,
         (
-            ("oov", ("exponential",)),
+            ("oov", ("empirical",)),
             ("pairs", ("halves",)),
             ("min_count", (1, 6)),
             ("word_strength", (0.1, 1.0)),

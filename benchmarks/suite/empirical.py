@@ -111,7 +111,7 @@ def intern_file(path: Path) -> tuple[dict[str, int], dict[str, int]]:
 
 def empirical() -> Any:
     """EP1."""
-    return EmpiricalCRF(template=lafferty_template(), n_jobs=1)
+    return EmpiricalCRF(oov="empirical", template=lafferty_template(), n_jobs=1)
 
 
 def _xy(sentences: Sentences) -> tuple[list[list[str]], list[list[str]]]:

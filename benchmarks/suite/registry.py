@@ -98,6 +98,12 @@ BENCHMARKS = {
             "8",
             "many_labels",
         ),
+        Benchmark(
+            "train-few",
+            "training on 1 to 1,000 sentences, where starting counts, against python-crfsuite",
+            "1",
+            "train_few",
+        ),
         Benchmark("streams", "data in chunks, in 20 orders; documents of 10,000 tokens", "3", "streams"),
         Benchmark(
             "empirical-stream", "training by counting from a stream, up to 100 million tokens", "15", "empirical_stream"
@@ -172,6 +178,12 @@ BENCHMARKS = {
             "the penalty of likelihoods over sparse features, on small parts and on all training data of 8 corpora",
             "5",
             "defaults.penalties",
+        ),
+        Benchmark(
+            "chunks",
+            "`partial_fit` over ten chunks in 20 orders on 8 corpora, in memory and by way of files",
+            "20",
+            "defaults.chunks",
         ),
         Benchmark(
             "rare-names",

@@ -95,7 +95,7 @@ TRAININGS: dict[str, Made] = {
     "hidden-units-likelihood": (lambda: HiddenUnitCRF(hidden_units=5, objective="likelihood", max_iter=8), arrays),
     "hidden-units-pretrained": (lambda: HiddenUnitCRF(hidden_units=5, pretraining="frames", max_iter=3), arrays),
     "herding": (lambda: HiddenUnitCRF(hidden_units=4, trainer="herding", objective="perceptron", max_iter=6), arrays),
-    "empirical": (EmpiricalCRF, text),
+    "empirical": (lambda: EmpiricalCRF(oov="empirical"), text),
     "empirical-exponential": (lambda: EmpiricalCRF(oov="exponential"), text),
     "hmm": (lambda: HMMClassifier(n_components=2), wholes),
     "hmm-ebw": (lambda: HMMClassifier(trainer="ebw", max_iter=5), wholes),

@@ -42,5 +42,6 @@ def count(
         parts = [f"{len(tagger.task.labels)} labels", f"{tagger.features.n_features:,} features"]
         if estimator.scheme_ is not None:
             parts.append(f"scheme {estimator.scheme_}")
-        click.echo(", ".join([*parts, f"{tagger.n_weights:,} counts"]), err=True)
+        kind = "counts and weights" if len(tagger.theta) else "counts"  # weights: of unseen words
+        click.echo(", ".join([*parts, f"{tagger.n_weights:,} {kind}"]), err=True)
         click.echo(f"Counted in {working_time() - started:.1f} s. Wrote {output} ({size:.1f} MB).", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -90,7 +91,7 @@ class Packing:
         own_behind[:] = behind
         self._spread(packed, theta, add=False)
 
-    @property
+    @cached_property
     def _exists(self) -> Float:
         return self.pairs.mask.reshape(-1, self.n_rows) if len(self.pairs.mask) else np.ones((1, 1))
 
@@ -106,5 +107,8 @@ class Packing:
         return theta[: self.at], theta[self.at + self.pairs.n_pairs :]
 
     def _spread(self, packed: Parameters, theta: Float, *, add: bool) -> None:
-        for part, rest in zip(self._others(theta), np.split(packed.rest, [self.at]), strict=True):
-            np.add(part * add, rest, out=part)
+        for part, rest in zip(self._others(theta), (packed.rest[: self.at], packed.rest[self.at :]), strict=True):
+            if add:
+                part += rest
+            else:
+                part[:] = rest

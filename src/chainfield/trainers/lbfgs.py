@@ -63,7 +63,8 @@ def direction(state: LBFGSState, gradient: Float, n_jobs: int) -> tuple[Float, f
             table += part
         state.step_change[used, newest], state.step_change[newest, used] = table[:, 2], table[:, 4]
         state.change_change[used, newest] = state.change_change[newest, used] = table[:, 3]
-        sy, yy = state.step_change[np.ix_(used, used)], state.change_change[np.ix_(used, used)]
+        pairs = (used[:, None], used)
+        sy, yy = state.step_change[pairs], state.change_change[pairs]
         # First loop: q = -g - sum of a_i y_i. Second loop: r = scale · D q + sum of (a_i - b_i) s_i.
         weights = np.zeros(len(used))
         for i in reversed(range(len(used))):

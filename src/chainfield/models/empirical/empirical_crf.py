@@ -45,11 +45,12 @@ class EmpiricalCRF(TaggingModel, RunningSettings, without=("random_state", "verb
     """
 
     oov: str = choice(
-        "empirical",
+        "auto",
         OOV,
         "What is said of observations that were never seen: the mean of P(y | f) over their features f (empirical, "
         "EP1), or exponential functions of the features, fitted by L-BFGS to words by themselves (exponential, EP2) or "
-        "to words beside their neighbours (together).",
+        "to words beside their neighbours (together). auto: exponential where fitting takes about a second (up to 5 "
+        "million words times labels), else empirical.",
     )
     pairs: str = choice(
         "ladder",
