@@ -153,7 +153,7 @@ def test_every_training_learns_what_a_linear_model_cannot(objective, trainer, or
 
 
 def test_steps_are_smaller_for_long_sequences_unless_they_are_given():
-    lengths = {10: 1.0, 25: 1.0, 100: (25 / 100) ** 0.75, 400: (25 / 32) ** 0.75}  # beyond 256, windows of 32
+    lengths = {10: 1.0, 25: 1.0, 100: (25 / 100) ** 0.75, 400: 1.0}  # beyond 256, windows of 20
     for length, factor in lengths.items():
         np.testing.assert_allclose(shorter(Batch(np.array([0, length, 2 * length])), 0.75), factor, rtol=1e-12)
     X, y = xor_data(3, length=400)

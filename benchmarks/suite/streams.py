@@ -16,7 +16,7 @@ from .tasks import dutch_ner, feature_strings
 
 N_TRAIN, N_TEST, N_CHUNKS, N_ORDERS = 2000, 1000, 10, 20
 POSITIONS = 10_000  # of a document
-N_SEEDS = 4
+N_SEEDS = 6
 TRAINERS: dict[str, tuple[type[Any], dict[str, Any]]] = {
     "default": (LinearCRF, {}),
     "l-bfgs": (LinearCRF, {"trainer": "lbfgs"}),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .problem import Problem
 
 LONG = 256  # positions; shorter sequences stay whole
-WINDOW = 32  # positions of a window, about
+WINDOW = 20  # positions of a window, about: as many as sentences have
 
 
 def windowed(problem: Problem, *, given: bool = True) -> Problem:
