@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,8 +13,17 @@ from chainfield.errors import ConfigError
 from .space import StateSpace
 
 
+MOST_KEPT = 64  # labels: small spaces are made once, which is a tenth of a training on one sentence
+
+
 def one_per_label(n_labels: int) -> StateSpace:
     """One state per label; every label may follow every label: the ordinary linear chain."""
+    return _kept(n_labels) if n_labels <= MOST_KEPT else partitioned([1] * n_labels)
+
+
+@lru_cache(maxsize=16)
+def _kept(n_labels: int) -> StateSpace:
+    """Spaces never change, so that models may share them."""
     return partitioned([1] * n_labels)
 
 
