@@ -17,10 +17,6 @@ from harness.grids import best_of
 
 PAPER = "Zhu, Hiemstra, Apers and Wombacher, Closed form maximum likelihood estimator of conditional random fields"
 PUBLISHED = "published"
-WEIGHED = (
-    '"Piecewise, weighed" is not in the paper: steps know how frequent the label before them is, so that pairs of '
-    "labels become co-occurrence rates, as in empirical training."
-)
 Sentences = Sequence[tuple[list[str], list[str]]]  # words and labels
 #: The paper's own estimate: no smoothing, no rare words.
 STRICT = {"label_strength": 0.0, "word_strength": 0.0, "pair_strength": 0.0, "min_count": 1, "counted": "tokens"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from experiments._brown import SUBSET, TABLES, load, split
-from experiments._empirical import PAPER, WEIGHED, System, choose, measured, rows
+from experiments._empirical import PAPER, System, choose, measured, rows
+from experiments._piecewise import WEIGHED
 from harness.corpora import BROWN
 from harness.experiment import Context, Experiment, Row
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import chainfield
-from experiments._empirical import PAPER, WEIGHED, Sentences, System, choose, measured, rows, systems
+from experiments._empirical import PAPER, Sentences, System, choose, measured, rows, systems
+from experiments._piecewise import WEIGHED
 from harness.corpora import CONLL2002
 from harness.experiment import Context, Experiment, Row
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 import chainfield
-from experiments._empirical import PAPER, PUBLISHED, WEIGHED, Sentences, accuracy, labels_of, words_of
+from experiments._empirical import PAPER, PUBLISHED, Sentences, accuracy, labels_of, words_of
 from experiments._parametrisations import Local, Quotient
+from experiments._piecewise import WEIGHED
 from harness.experiment import Context, Experiment, Row
 
 SEEDS, QUICK_SEEDS = 20, 3
