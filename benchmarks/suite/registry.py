@@ -185,6 +185,7 @@ BENCHMARKS = {
             "20",
             "defaults.chunks",
         ),
+        Benchmark("seeds", "perceptrons with and without hidden states, over five seeds", "2", "defaults.seeds"),
         Benchmark(
             "rare-names",
             'names thinned to 1 %: `class_weight="balanced"` and `tune_for="span_f1"` beside no weights',
