@@ -12,7 +12,6 @@ from chainfield.errors import ConfigError
 
 from .space import StateSpace
 
-
 MOST_KEPT = 64  # labels: small spaces are made once, which is a tenth of a training on one sentence
 
 
