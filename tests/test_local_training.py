@@ -11,6 +11,7 @@ from chainfield import MEMM, LinearCRF
 from chainfield.errors import ConfigError, NoPathError
 from chainfield.inference import log_partition
 from chainfield.models.departures import departures
+from chainfield.models.hmm.flattened import Flattened
 from chainfield.models.material import Examples
 from chainfield.objectives import LocalLikelihood, Targets, objective_named
 from chainfield.potentials import UNKNOWN, Potentials, clamp_labels
@@ -161,6 +162,11 @@ def test_weighed_pieces_learn_how_often_labels_meet_by_chance_and_beyond():
     )
     off = found - wanted
     np.testing.assert_allclose(off, off.mean(axis=0, keepdims=True) * np.ones((3, 1)), atol=0.02)
+
+
+def test_flattened_pieces_know_frequencies_too():
+    found = Flattened(objective_named("piecewise"), 0.5, "states").knowing(lambda: np.array([1.0, 2.0]))
+    np.testing.assert_allclose(found.inner.log_share, np.log([0.4, 0.6]))
 
 
 @pytest.mark.parametrize("objective", ["piecewise", "plain_piecewise"])

@@ -15,11 +15,13 @@ s + (κ - 1) S_w, and class w κ S_w; the derivative is κ times the posterior o
 from __future__ import annotations
 
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, final
 
 import numpy as np
 
+from chainfield.arrays import Float
 from chainfield.errors import ConfigError
 from chainfield.inference import class_scores
 from chainfield.objectives.objective import Objective, Targets
@@ -59,6 +61,10 @@ class Flattened(Objective):
     def uses_cost(self) -> bool:  # type: ignore[override]
         """As the inner objective."""
         return self.inner.uses_cost
+
+    def knowing(self, departures: Callable[[], Float]) -> Flattened:
+        """As the inner objective."""
+        return replace(self, inner=self.inner.knowing(departures))
 
     def __call__(self, space: StateSpace, potentials: Potentials, targets: Targets) -> tuple[float, Potentials]:
         """Loss and gradient in score space."""
