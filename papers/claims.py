@@ -314,6 +314,10 @@ EMBEDDED = Paper(
             note="The paper's gap is 2.1 points. LDCRF is much better here than there.",
         ),
     ),
+    (
+        ("results/elcrf-conll2003.svg", "Entities: error against the number of hidden states"),
+        ("results/elcrf-states.svg", "How the 512 hidden states follow each other"),
+    ),
 )
 
 HIDDEN_CRF = Paper(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import mean, stdev
 from typing import Any
 
 from experiments._elcrf import LABELS, PAPER, Cell, cell, load, vectors
 from harness.corpora import CONLL2003, GLOVE50
+from harness.curves import curves
 from harness.experiment import Context, Experiment, Row
 from harness.tagging import comparison_rows
 
@@ -109,6 +110,19 @@ def gap(setting: str, ldcrf: list[Cell], elcrf: list[Cell], gold: list[list[str]
     yield from comparison_rows(f"{setting}, seed 0", gold, elcrf[0].labels, ldcrf[0].labels, seed)
 
 
+def picture(rows: Sequence[Row]) -> str:
+    """Errors over the number of states, here and in the paper."""
+    found = {row.setting: row.ours for row in rows if row.metric == "F1, test"}
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for states, published in PUBLISHED.items():
+        for name, figure in zip(("LDCRF", "ELCRF"), published, strict=True):
+            ours = found.get(f"{name}, {states} states")
+            for told, f1 in ((f"{name} here", ours), (f"{name}, published", figure)):
+                if f1 is not None and states > LABELS:
+                    lines.setdefault(told, []).append((float(states), 100.0 - f1))
+    return curves(lines, "hidden states", "100 - F1")
+
+
 EXPERIMENT = Experiment(
     name="elcrf-conll2003",
     title="F1 against the number of hidden states, token-only input (Table 1)",
@@ -136,4 +150,5 @@ EXPERIMENT = Experiment(
     quick_time="2 min",
     full_time="5 hours of processor time",
     default="quick",
+    picture=picture,
 )
