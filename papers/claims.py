@@ -340,7 +340,7 @@ HIDDEN_CRF = Paper(
             "A gain of 15.9 % over the HMM by stochastic gradients.",
             _figure("hcrf-timit", "relative gain", "HCRF by SGA against HMM by ML, 1 Gaussian"),
             note="Half of the paper's gain, and no more than EBW gives with 1 Gaussian; with 2 and 4 the hidden CRF is "
-            "significantly better than both HMMs.",
+            "significantly better than the best HMM.",
         ),
         Claim(
             "Phones: discriminative HMMs (EBW) are better than those by maximum likelihood.",
