@@ -155,8 +155,11 @@ def test_results_know_their_code_and_grow_stale(places, tmp_path, monkeypatch):
     module.write_text('"""Another docstring."""  # and a comment\n' + FAKE)
     assert "Stale" not in rendered()
     assert "commit 0123456789ab; the whole run took 0 s of processor time." in rendered()
+    told = "| [tiny-count](#tiny-count-counting) | 0 s | 0123456789ab | {} |"
+    assert told.format("") in rendered()
     module.write_text(FAKE.replace("0.5", "0.6"))
     assert "**Stale: the experiment has changed since commit 0123456789ab." in rendered()
+    assert told.format("stale") in rendered()
     results.write_json(dataclasses.replace(kept, code=None), places.results / "tiny-count.json")
     assert "Stale: it was kept without a record" in rendered()
     module.unlink()
@@ -406,7 +409,8 @@ def test_claims_rest_on_rows_that_exist_and_the_page_tells_their_figures():
     kept, page = kept_results(), (PAPERS / "README.md").read_text(encoding="utf-8")
     for paper in importlib.import_module("claims").PAPERS:
         assert f"### {paper.title}" in page
-        assert all((PAPERS / picture).is_file() for picture, _ in paper.pictures)
+        for picture, words in paper.pictures:
+            assert (f"![{words}]({picture})" in page) == (PAPERS / picture).is_file()
         for claim in paper.claims:
             row = next(line for line in page.splitlines() if line.startswith(f"| {claim.text} |"))
             told = [cell.strip(" †") for cell in row.split("|")[2:5]]

@@ -78,9 +78,14 @@ def judge(claim: Claim, results: Mapping[str, Result]) -> tuple[bool, str, str]:
     )
 
 
-def render_claims(papers: Iterable[Paper], results: Iterable[Result], stale: Iterable[str] = ()) -> str:
-    """The page, as Markdown. ``stale``: experiments that should be run again; their figures are marked."""
-    known, old = {result.name: result for result in results}, set(stale)
+def render_claims(
+    papers: Iterable[Paper], results: Iterable[Result], stale: Iterable[str] = (), pictures: Iterable[str] = ()
+) -> str:
+    """The page, as Markdown.
+
+    ``stale``: experiments that should be run again; their figures are marked. ``pictures``: those that have been drawn.
+    """
+    known, old, drawn = {result.name: result for result in results}, set(stale), set(pictures)
     lines = [BEGIN, ""]
     for paper in papers:
         lines += [f"### {paper.title}", "", f"{paper.model}", ""]
@@ -88,7 +93,7 @@ def render_claims(papers: Iterable[Paper], results: Iterable[Result], stale: Ite
         for claim in paper.claims:
             lines.append(_line(claim, known, old))
         for picture, words in paper.pictures:
-            lines += ["", f"![{words}]({picture})"]
+            lines += ["", f"![{words}]({picture})"] if picture in drawn else []
         lines.append("")
     if old:
         lines += ["† from code that has changed since, or that was not recorded: to be run again.", ""]

@@ -162,7 +162,8 @@ def render_(places: Places) -> None:
     if places.claims is not None:
         from claims import PAPERS as claiming
 
-        page = replaced(places.claims.read_text(encoding="utf-8"), render_claims(claiming, results, stale))
+        told = render_claims(claiming, results, stale, pictures.values())
+        page = replaced(places.claims.read_text(encoding="utf-8"), told)
         places.claims.write_text(page, encoding="utf-8")
     click.echo(f"{places.report.name}: {len(results)} experiments, {len(stale)} of them stale.")
     for name, reason in stale.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -60,8 +61,28 @@ def render(
     """
     shown, old = pictures or {}, stale or {}
     ordered = sorted(results, key=lambda result: result.name)
+    if not ordered:
+        return f"{HEAD}\nThere is no result yet.\n"
     parts = [render_result(result, shown.get(result.name), old.get(result.name, "")) for result in ordered]
-    return "\n".join([HEAD, *(parts or ["There is no result yet.\n"])])
+    return "\n".join([HEAD, overview(ordered, old), *parts])
+
+
+def overview(results: Sequence[Result], stale: Mapping[str, str]) -> str:
+    """What a full run of each experiment takes, the code that it was run with, and whether it should be run again."""
+    lines = [_line(["Experiment", "Processor time of a full run", "Commit", ""]), _line(["---", "--:", "---", "---"])]
+    for result in results:
+        taken = "not recorded" if result.processor is None else duration(result.processor)
+        commit = "" if result.code is None else result.code.commit
+        place = f"[{result.name}](#{result.name}-{_anchor(result.title)})"
+        lines.append(_line([place, taken, commit, "stale" if result.name in stale else ""]))
+    known = [result.processor for result in results if result.processor is not None]
+    lines.append(_line([f"{len(known)} of {len(results)} together", duration(sum(known)), "", ""]))
+    return "\n".join([*lines, ""])
+
+
+def _anchor(title: str) -> str:
+    """A heading as the address of its section, as GitHub makes it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
 
 
 def render_result(result: Result, picture: str | None = None, stale: str = "") -> str:
@@ -90,12 +111,15 @@ def render_result(result: Result, picture: str | None = None, stale: str = "") -
 def _origin(result: Result) -> str:
     commit = f", commit {result.code.commit}" if result.code is not None and result.code.commit else ""
     if result.processor is not None:
-        return f"{commit}; the whole run took {_duration(result.processor)} of processor time"
-    return commit + (f"; the whole run took {_duration(result.seconds)}" if result.seconds is not None else "")
+        return f"{commit}; the whole run took {duration(result.processor)} of processor time"
+    return commit + (f"; the whole run took {duration(result.seconds)}" if result.seconds is not None else "")
 
 
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} minutes"
+def duration(seconds: float) -> str:
+    """A time in the unit that suits it."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} hours"
 
 
 def _table(rows: Iterable[Row]) -> list[str]:
