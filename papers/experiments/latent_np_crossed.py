@@ -19,7 +19,8 @@ from harness.tagging import comparison_rows, hold_out
 
 PASSES, QUICK_PASSES = 40, 2
 PLATEAU, AFTER = 40, 200  # the plateau is measured on so many passes after the first ones
-CROSSED = {"template": template("*"), "order": 2, "triple_features": True, "share_labels": False, "n_init": 1}
+LATENT = {"order": 2, "share_labels": False, "n_init": 1, "temperature": 1.0}  # nobody asks for probabilities
+CROSSED = LATENT | {"template": template("*"), "triple_features": True}
 WAYS: dict[str, dict[str, Any]] = {
     "restarted from the average": {"restart_every": 4},
     "averaged": {"restart_every": None},
@@ -93,8 +94,7 @@ def plateau(way: str, states: int, train: Any, context: Context) -> dict[str, An
     (X, X_dev), (y, y_dev) = (hold_out(part) for part in train)
     passes = 8 if context.quick else PLATEAU + AFTER
     model = chainfield.LatentCRF(
-        **PERCEPTRON, **WAYS[way], template=template(), order=2,
-        n_states=min(2, states) if context.quick else states, share_labels=False, n_init=1,
+        **LATENT, **PERCEPTRON, **WAYS[way], template=template(), n_states=min(2, states) if context.quick else states,
         max_iter=passes, patience=None, tol=1e-12, random_state=0, n_jobs=context.jobs,
     ).fit(X, y, X_dev=X_dev, y_dev=y_dev)  # fmt: skip
     return {"scores": [100 * record["dev_score"] for record in model.history_]}

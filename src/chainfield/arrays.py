@@ -27,6 +27,19 @@ Bool = NDArray[np.bool_]
 ALIGNMENT = 64  # bytes: a cache line, and a vector of eight doubles
 
 
+def distinct(values: Array) -> Array:
+    """Each of some numbers once, ascending. By sorting: numpy.unique may hash instead, a hundred times as slow."""
+    ordered = np.sort(values, axis=None)
+    fresh = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
+    return ordered[fresh]
+
+
+def union(ours: Array, theirs: Array) -> Array:
+    """The integers that either has, once and ascending."""
+    return distinct(np.concatenate((ours, theirs)))
+
+
 def offsets_of(lengths: Sequence[int] | Integers) -> Int:
     """(S + 1,) where sequences of these lengths start, laid end to end, and where the last one ends."""
     offsets = np.zeros(len(lengths) + 1, np.int64)

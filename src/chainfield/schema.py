@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from chainfield.arrays import Array, Arrays
+from chainfield.arrays import Array, Arrays, distinct
 
 Size = int | str
 Sizes = dict[str, int]
@@ -168,7 +168,7 @@ class Tensor:
             meet(sizes, self.adds_up, total, f"the sum of the tensor {name}")
         if self.ascending and not (array[1:] > array[:-1]).all():
             raise ValueError(f"the tensor {name} is not in order")
-        if self.distinct and len(np.unique(array)) < len(array):
+        if self.distinct and len(distinct(array)) < len(array):
             raise ValueError(f"the tensor {name} holds a number twice")
 
     @property

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Int, distinct
 from chainfield.compat.assemble import PairWeights, arranged
 from chainfield.errors import ConfigError, DataError
 from chainfield.features.feature_map import FeatureMap
@@ -183,7 +183,7 @@ def patchable(model: TaggingModel) -> Tagger:
         shared = isinstance(scorer, SparseLinear) and len(scorer.group_of) > 0
         if isinstance(scorer, Transition):
             ties = scorer.tie[scorer.tie >= 0]
-            shared = len(np.unique(ties)) < len(ties)
+            shared = len(distinct(ties)) < len(ties)
         plain = plain and known and not shared
     if not plain or sum(isinstance(scorer, Transition) for scorer in chain.scorers) > 1:
         raise ConfigError(
@@ -193,7 +193,7 @@ def patchable(model: TaggingModel) -> Tagger:
 
 
 def _single(space: StateSpace) -> bool:
-    return space.n_states == space.n_rows == space.n_labels and len(np.unique(space.label_of)) == space.n_labels
+    return space.n_states == space.n_rows == space.n_labels and len(distinct(space.label_of)) == space.n_labels
 
 
 def _edge_names(features: FeatureMap) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Int, Int32, Ragged
+from chainfield.arrays import Int, Int32, Ragged, distinct
 
 
 class Border(Enum):
@@ -93,7 +93,7 @@ class Profile:
 
 def _steps(codes: Int, kinds: tuple[Any, ...]) -> frozenset[Step]:
     names = (*kinds, BORDER)
-    return frozenset((names[a], names[b]) for a, b in (divmod(c, len(names)) for c in np.unique(codes).tolist()))
+    return frozenset((names[a], names[b]) for a, b in (divmod(c, len(names)) for c in distinct(codes).tolist()))
 
 
 def _ways(steps: frozenset[Step]) -> dict[Any, Any]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy import frombuffer
 
-from chainfield.arrays import Arrays, Float, Int, Int32
+from chainfield.arrays import Arrays, Float, Int, Int32, distinct
 from chainfield.data.string_table import StringTable, pieces_of
 from chainfield.kernels.layout import PADDING
 from chainfield.parallel import ordered_map
@@ -68,7 +68,7 @@ class NamedFeatures(FeatureMap):
         assert batch.sparse is not None
         found, n = batch.sparse.indices, max(self.n_features, 1)
         position = np.repeat(np.arange(batch.n_positions), np.diff(batch.sparse.indptr))[found >= 0]
-        once = np.unique(position * n + found[found >= 0]) % n
+        once = distinct(position * n + found[found >= 0]) % n
         return np.bincount(once, minlength=self.n_features).astype(np.int64), np.empty(0, np.int64)
 
     def merge(self, other: NamedFeatures) -> tuple[Int32, Int32]:
@@ -76,7 +76,7 @@ class NamedFeatures(FeatureMap):
         texts = self._table.add(pieces_of(other.feature_names()))
         number = np.full(len(self._table) + 1, -1, np.int32)
         number[: len(self._number) - 1] = self._number[:-1]
-        fresh = np.unique(texts[number[texts] < 0])  # new texts have ascending numbers
+        fresh = distinct(texts[number[texts] < 0])  # new texts have ascending numbers
         number[fresh] = self.n_features + np.arange(len(fresh), dtype=np.int32)
         self._number, self.n_features = number, self.n_features + len(fresh)
         return number[texts], np.empty(0, np.int32)
@@ -92,7 +92,7 @@ class NamedFeatures(FeatureMap):
         fresh = number[:n] < 0
         if min_count > 1:
             position = np.repeat(np.arange(batch.n_positions), np.diff(batch.sparse.indptr))
-            once = np.unique(position * n + texts) % max(n, 1)
+            once = distinct(position * n + texts) % max(n, 1)
             fresh &= np.bincount(once, minlength=n) >= min_count
         else:
             fresh &= np.bincount(texts, minlength=n) > 0

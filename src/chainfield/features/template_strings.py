@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from chainfield.arrays import Int, Int32
+from chainfield.arrays import Int, Int32, distinct
 from chainfield.errors import ConfigError
 
 from .program import Program
@@ -76,7 +76,7 @@ def slot_values(program: Program, of_form: Sequence[int], texts: Sequence[Sequen
 
 def compact(of_string: Sequence[int], n_strings: int) -> tuple[Int, Int32]:
     """The strings that can be written at all, and the number of each cut's string among them."""
-    kept = np.unique(np.array(of_string, np.int64))
+    kept = distinct(np.array(of_string, np.int64))
     number = np.full(n_strings, -1, np.int32)
     number[kept] = np.arange(len(kept), dtype=np.int32)
     return kept, number[np.array(of_string, np.int64)]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chainfield.arrays import Array, Int, Int32
+from chainfield.arrays import Array, Int, Int32, distinct, union
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Sparse
 from chainfield.fitted import FittedModel
@@ -60,7 +60,7 @@ def number_features(
         pairs = _with_old(previous, "features", pairs, columns)
     # With several states a label, a rare feature that was seen with one of a few labels has a third of all columns:
     # filling up the others would triple the memory that a pass goes through (noun phrases, 5 states: 15 % slower).
-    hidden = space.n_rows > len(np.unique(space.label_of_row))
+    hidden = space.n_rows > len(distinct(space.label_of_row))
     pairs, numbers = arrange(pairs, n_columns, 0.4 if hidden else 0.25)
     material.features.renumber(numbers)
     examples = material.examples.derive(_renumbered, numbers, pairs.n_full, pairs.n_single)
@@ -131,7 +131,7 @@ def transitions(
     if material.features.plain_transitions:
         keep = np.ones(space.n_edge_rows, np.bool_)
         if not all_transitions:
-            keep = np.isin(np.arange(space.n_edge_rows), material.fold(_steps_in, np.union1d, space))
+            keep = np.isin(np.arange(space.n_edge_rows), material.fold(_steps_in, union, space))
         own: list[Scorer] = [Transition(compact_ties(keep, space.edge_row))]
         if space.n_edges > space.n_edge_rows:
             own.append(Transition(np.arange(space.n_edges, dtype=np.int32), name="transition2"))
@@ -207,7 +207,7 @@ def _step_sets(wanted: Int, of_edge: Int, row: Array) -> tuple[list[Int], Int32]
     used, index = np.unique(place[known], return_inverse=True)
     steps = np.full(len(wanted), -1, np.int32)
     steps[known] = index
-    return [np.unique(sets[i]) for i in used], steps
+    return [distinct(sets[i]) for i in used], steps
 
 
 def _triple_features(material: Material, space: StateSpace) -> EdgeFeatures:

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from chainfield.arrays import Float
+from chainfield.arrays import Float, distinct
 from chainfield.errors import ConfigError
 from chainfield.inference import DECODERS
 from chainfield.memory import demand_memory
@@ -123,7 +123,7 @@ class LatentCRF(ChainTagger, OrderSettings, TransitionSettings):
             triples=self.triple_features,
         )
         scale = self._default_scale(material) if self.start_scale is None else float(self.start_scale)
-        hidden = space.n_rows > len(np.unique(space.label_of_row))  # without hidden states nothing needs telling apart
+        hidden = space.n_rows > len(distinct(space.label_of_row))  # without hidden states nothing needs telling apart
         emissions = linear_emissions(material, space, boundary=self.boundary)
         return Chain(space, tuple(emissions), tuple(edges), scale if hidden else 0.0)
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float
+from chainfield.arrays import Float, distinct
 from chainfield.errors import ConfigError
 from chainfield.fitted import Herd, Tagger
 from chainfield.scorers import Boundary, Chain, Scorer, Transition
@@ -134,7 +134,7 @@ def shifted(fitted: Tagger, by: float) -> Tagger:
         chain = replace(chain, transitions=(*chain.transitions, moves))
     assert isinstance(moves, Transition)
     weight = np.zeros(int(moves.tie.max(initial=-1)) + 1)
-    weight[np.unique(moves.tie[leads])] = by
+    weight[distinct(moves.tie[leads])] = by
     added = {f"{border.name}.start": np.where(outside, by, 0.0), f"{moves.name}.weight": weight}
     return replace(fitted, chain=chain, theta=_with(fitted, chain, added))
 

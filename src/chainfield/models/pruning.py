@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float
+from chainfield.arrays import Float, union
 from chainfield.errors import ConfigError
 from chainfield.fitted.pruning import plausible
 from chainfield.kernels.train.zero_order import zero_order_pass
@@ -88,7 +88,7 @@ def triples(material: Material, space: StateSpace) -> Triples:
     code = known_codes(rows, material.batch.offsets, space)
     scorer = Triples(code, space.n_edges, space.n_rows)
     if material.previous is not None:
-        scorer = replace(scorer, code=np.union1d(code, _old_codes(material, space)))
+        scorer = replace(scorer, code=union(code, _old_codes(material, space)))
     return scorer
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, union
 from chainfield.fitted import FittedModel
 from chainfield.scorers import Chain, Origin, Pairs
 from chainfield.scorers.pairs import pairs_from_codes
@@ -81,7 +81,7 @@ def unite_pairs(old: Pairs, new: Pairs, columns: Int) -> Pairs:
     within = np.arange(int(times.sum())) - np.repeat(np.cumsum(times) - times, times)
     kept = np.repeat(feature, times) * n_columns + order[np.repeat(lo, times) + within]
     fresh = new.feature() * n_columns + new.row
-    return pairs_from_codes(np.union1d(kept, fresh), new.n_features, n_columns)
+    return pairs_from_codes(union(kept, fresh), new.n_features, n_columns)
 
 
 def carry_over(old: FittedModel, chain: Chain, origin: Origin, theta: Float) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Array
+from chainfield.arrays import Array, distinct
 from chainfield.errors import ConfigError
 from chainfield.features import TemplateFeatures
 from chainfield.features.template_line import Slot, Template
@@ -42,7 +42,7 @@ def carry(model: TextTagger | SequenceModel, name: str, version: str = "1") -> d
     own, space = tagger.own(emission), tagger.chain.space
     kept = np.flatnonzero(emission.pairs.exists() & (own["weight"] != 0.0))
     feature = emission.pairs.feature()[kept]
-    used = np.unique(feature)
+    used = distinct(feature)
     names = features.feature_names()
     start, end = np.zeros(space.n_rows), np.zeros(space.n_rows)
     for scorer in tagger.chain.emissions:

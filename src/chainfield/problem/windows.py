@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainfield.arrays import Bool, Float, Int, Ragged
+from chainfield.arrays import Bool, Float, Int, Ragged, distinct
 from chainfield.objectives import Contrast, Targets
 from chainfield.potentials import Clamp, Lattice
 from chainfield.states import StateSpace
@@ -73,7 +73,7 @@ def window_offsets(space: StateSpace, clamp: Clamp, offsets: Int, reach: int = 0
         if len(own):
             found.append(own[np.minimum(np.searchsorted(own, wanted), len(own) - 1)])
     # Empty sequences have the same offset twice; those must stay.
-    kept, cuts = found[0], np.setdiff1d(np.concatenate([*found[1:], np.empty(0, np.int64)]), found[0])
+    kept, cuts = found[0], distinct(np.concatenate([*found[1:], np.empty(0, np.int64)]))
     return np.sort(np.concatenate([kept, cuts.astype(kept.dtype)]))
 
 

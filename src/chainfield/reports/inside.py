@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from chainfield.arrays import distinct
 from chainfield.fitted import FittedModel, names
 from chainfield.inspection.states import hidden_states, row_scores
 from chainfield.inspection.units import has_units, portraits
@@ -29,7 +30,7 @@ MOST_COLUMNS = 16  # numbers of a state that are shown
 def inside(model: SequenceModel, X: Sequence[Any], frequency: dict[str, int]) -> dict[str, Any]:
     """Everything that this kind of model can tell; ``frequency``: how often labels occur, to show the frequent ones."""
     fitted = model._fitted()
-    several = fitted.chain.space.n_rows > len(np.unique(fitted.chain.space.label_of_row))
+    several = fitted.chain.space.n_rows > len(distinct(fitted.chain.space.label_of_row))
     found: dict[str, Any] = {}
     if fitted.task.every_position and not several:
         found["transitions"] = _transitions(fitted, frequency)

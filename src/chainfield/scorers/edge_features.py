@@ -91,8 +91,9 @@ class EdgeFeatures(FeatureWeights):
         def pullback(d: Float, into: Params, scale: float) -> None:
             summed = d
             if not plain:
-                summed = np.zeros((len(d), n_rows))
-                np.add.at(summed.T, edge_row, d.T)
+                cell = np.arange(len(d))[:, None] * n_rows + edge_row
+                added = np.bincount(cell.ravel(), weights=d.ravel(), minlength=len(d) * n_rows)
+                summed = added.astype(np.float64, copy=False).reshape(len(d), n_rows)
             scatter_pairs(*entries, *layout, pairs.bits, summed, scale, into["weight"])
 
         return pullback

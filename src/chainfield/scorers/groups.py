@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, distinct
 from chainfield.schema import Tensor, demand
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def old_columns(old: Int32, new: Int32, rows: Int) -> Int:
     own = rows.copy()
     for g in range(len(groups)):
         inside = np.flatnonzero(new == g)
-        before = np.unique(rows[inside][rows[inside] >= 0])
+        before = distinct(rows[inside][rows[inside] >= 0])
         if len(old) and len(before) and old[before[0]] >= 0:
             groups[g] = len(old) + old[before[0]]
         elif len(before) == 1:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from chainfield.arrays import Int
+from chainfield.arrays import Int, distinct
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,4 +21,4 @@ class Origin:
     def split(self) -> bool:
         """Whether an old row became several: equal weights would keep them equal for ever."""
         found = self.rows[self.rows >= 0]
-        return len(np.unique(found)) < len(found)
+        return len(distinct(found)) < len(found)

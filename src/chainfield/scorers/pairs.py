@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Bool, Bytes, Float, Int, Int32, Ragged, offsets_of
+from chainfield.arrays import Arrays, Bool, Bytes, Float, Int, Int32, Ragged, distinct, offsets_of, union
 from chainfield.features.batch import Sparse
 from chainfield.memory import demand_memory
 from chainfield.schema import MOST, NARROW, Part, Tensor, whole
@@ -128,7 +128,7 @@ def pairs_with_sets(sparse: Sparse, rows_of: Sequence[Int], index: Int32, n_rows
     demand_memory(48.0 * found.n_positions, f"A model of {found.n_positions:,} weights", advice)
     pairs = found.spread(feature) * n_rows + np.concatenate(rows_of)[sets.positions(which)]
     if np.any(np.diff(pairs) <= 0):  # sets that overlap
-        pairs = np.unique(pairs)
+        pairs = distinct(pairs)
     return pairs_from_codes(pairs, sparse.n_features, n_rows)
 
 
@@ -141,7 +141,7 @@ def pairs_from_codes(codes: Int, n_features: int, n_rows: int) -> Pairs:
 def join_pairs(ours: Pairs, theirs: Pairs) -> Pairs:
     """The pairs that either has, of the same features; before they are arranged."""
     n_rows = int(max(ours.row.max(initial=-1), theirs.row.max(initial=-1))) + 1
-    codes = np.union1d(*(pairs.feature() * n_rows + pairs.row for pairs in (ours, theirs)))
+    codes = union(*(pairs.feature() * n_rows + pairs.row for pairs in (ours, theirs)))
     return pairs_from_codes(codes, ours.n_features, max(n_rows, 1))
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, distinct
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How
@@ -125,4 +125,4 @@ def known_codes(rows: Int32, offsets: Int, space: StateSpace) -> Int:
     edge = np.where(first >= 0, space.edge_of[np.maximum(first, 0), middle], -1)
     pair = np.where(begins, space.n_edges + middle, edge)
     exists = (pair >= 0) & (space.edge_of[middle, now[here]] >= 0)
-    return np.unique(pair[exists] * space.n_rows + now[here][exists])
+    return distinct(pair[exists] * space.n_rows + now[here][exists])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, distinct
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch
 from chainfield.potentials import How, Lattice
@@ -84,5 +84,5 @@ def neighbours(space: StateSpace, lattice: Lattice) -> Int:
     """The edges between the rows of one position and those of the next, ascending."""
     rows = np.split(lattice.rows, lattice.first[1:-1])
     found = [space.edge_of[np.ix_(a, b)].ravel() for a, b in pairwise(rows)]
-    edges = np.unique(np.concatenate([np.empty(0, np.int32), *found])).astype(np.int64)
+    edges = distinct(np.concatenate([np.empty(0, np.int32), *found])).astype(np.int64)
     return edges[edges >= 0]

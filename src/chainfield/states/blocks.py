@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chainfield.arrays import Int
+from chainfield.arrays import Int, distinct
 from chainfield.errors import ConfigError
 
 from .space import StateSpace
@@ -44,7 +44,7 @@ def split_blocks(space: StateSpace) -> tuple[Block, ...]:
             "with class_blocks."
         )
     blocks = []
-    for label in np.unique(space.label_of).tolist():
+    for label in distinct(space.label_of).tolist():
         states = np.flatnonzero(space.label_of == label)
         edges = np.flatnonzero(space.label_of[space.src] == label)
         rows, row_of = np.unique(space.row_of[states], return_inverse=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from chainfield.arrays import Array, Bool, Int32
+from chainfield.arrays import Array, Bool, Int32, distinct
 from chainfield.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class StateSpace:
     @cached_property
     def one_path(self) -> bool:
         """Whether a label sequence never has more than one state path: one row per label, one path per row sequence."""
-        return self.n_rows == len(np.unique(self.label_of_row)) and self.steps is not None
+        return self.n_rows == len(distinct(self.label_of_row)) and self.steps is not None
 
     @cached_property
     def edge_of(self) -> Int32:
@@ -187,7 +187,7 @@ class StateSpace:
         rows = self.row_of[self.dst]
         pairs = self.src.astype(np.int64) * self.n_rows + rows
         starts = np.flatnonzero(self.start)
-        if len(np.unique(pairs)) < len(pairs) or len(np.unique(self.row_of[starts])) < len(starts):
+        if len(distinct(pairs)) < len(pairs) or len(distinct(self.row_of[starts])) < len(starts):
             return None
         edge[self.src, rows] = np.arange(self.n_edges)
         start[self.row_of[starts]] = starts

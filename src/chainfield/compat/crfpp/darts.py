@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from chainfield.arrays import distinct
 from chainfield.compat.bytes_reader import Bytes
 
 UNIT = np.dtype([("base", "<i4"), ("check", "<u4")])
@@ -23,7 +24,7 @@ def read_trie(data: Bytes, at: int, size: int) -> dict[bytes, int]:
     base, check = units["base"].astype(np.int64), units["check"].astype(np.int64)
     inner = (base > 0) & ((check > 0) | (np.arange(len(units)) == 0))
     bases = base[inner]
-    data.demand(len(np.unique(bases)) == len(bases), "two nodes of its table of features have the same children")
+    data.demand(len(distinct(bases)) == len(bases), "two nodes of its table of features have the same children")
     owner = dict(zip(bases.tolist(), np.flatnonzero(inner).tolist(), strict=True))
     ends = np.flatnonzero((base < 0) & (check == np.arange(len(units))))
     found: dict[bytes, int] = {}

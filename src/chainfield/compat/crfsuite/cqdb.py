@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from chainfield.arrays import Array, Int, offsets_of
+from chainfield.arrays import Array, Int, distinct, offsets_of
 from chainfield.arrays import Bytes as Octets
 from chainfield.compat.bytes_reader import Bytes
 from chainfield.data.string_table import Pieces, StringTable, padded_buffer
@@ -97,7 +97,7 @@ def _slots(hashes: Int, first: Int, places: Int) -> Array:
         wanted = slot[asking]
         before = owner[wanted]
         np.minimum.at(owner, wanted, asking)
-        displaced = np.unique(before[(before < n) & (owner[wanted] < before)])
+        displaced = distinct(before[(before < n) & (owner[wanted] < before)])
         asking = np.concatenate([asking[owner[wanted] != asking], displaced])
         begin = first[table[asking]]
         slot[asking] = begin + (slot[asking] - begin + 1) % width[asking]
@@ -116,7 +116,7 @@ def lookup3(whole: Octets, sizes: Int, n_nul: int = 0) -> Int:
     begin = offsets_of(sizes)[:-1]
     blocks = -(-lengths // 12)
     found = np.zeros(len(sizes), np.int64)
-    for n_blocks in np.unique(blocks).tolist():
+    for n_blocks in distinct(blocks).tolist():
         chosen = np.flatnonzero(blocks == n_blocks)
         padded = np.zeros((len(chosen), 12 * n_blocks), np.uint8)
         within = np.arange(12 * n_blocks) < sizes[chosen, None]

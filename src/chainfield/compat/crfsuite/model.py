@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Ragged, offsets_of
+from chainfield.arrays import Float, Int, Ragged, distinct, offsets_of
 from chainfield.compat.bytes_reader import Bytes
 from chainfield.errors import ConfigError, ModelFileError
 
@@ -71,8 +71,8 @@ def parse_crfsuite(content: bytes, name: str = "the model") -> CrfsuiteModel:
     state, transition = ((p["source"].astype(np.int64), p["label"].astype(np.int64), p["weight"].copy()) for p in parts)
     for (source, label, _), what in ((state, "an attribute"), (transition, "a label")):
         codes = source * (n_labels + 1) + label
-        distinct = (codes[1:] > codes[:-1]).all() or len(np.unique(codes)) == len(codes)
-        data.demand(distinct, f"{what} has two weights for one label")
+        once = (codes[1:] > codes[:-1]).all() or len(distinct(codes)) == len(codes)
+        data.demand(once, f"{what} has two weights for one label")
     return CrfsuiteModel(labels, attributes, state, transition)
 
 

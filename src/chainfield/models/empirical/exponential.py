@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Int, distinct
 from chainfield.features.batch import Batch, Sparse
 from chainfield.objectives import Targets, objective_named
 from chainfield.parallel import one_blas_thread
@@ -49,7 +49,7 @@ def fit_exponential(
     last = np.zeros(len(indices), np.bool_)
     last[indptr[1:] - 1] = True
     indices[last], indices[~last] = n_features, chosen.indices
-    codes = np.unique(np.concatenate([indices[~last].astype(np.int64) * n_rows + np.repeat(label, lengths)]))
+    codes = distinct(indices[~last].astype(np.int64) * n_rows + np.repeat(label, lengths))
     biases = n_features * n_rows + np.arange(n_rows, dtype=np.int64)
     pairs = pairs_from_codes(np.concatenate([codes, biases]), n_features + 1, n_rows)
     space = one_per_label(n_rows)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from chainfield.arrays import Float, Int, Int32
+from chainfield.arrays import Float, Int, Int32, distinct
 from chainfield.features.batch import Batch
 from chainfield.scorers.model_files import register
 from chainfield.scorers.scorer import Params
@@ -40,7 +40,7 @@ class JointRates(SidedRates):
     def met(self) -> Int:
         """Pairs of observations that were met side by side, as codes observation · F + observation, ascending."""
         before, behind = self.observation[self.before].astype(np.int64), self.observation[self.behind]
-        return np.unique(before * self.n_features + behind)
+        return distinct(before * self.n_features + behind)
 
     def unmet(self, batch: Batch, words: Int32) -> Int:
         """Positions with a step between words that were not met side by side, or one of which is rare or unknown."""

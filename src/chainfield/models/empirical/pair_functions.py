@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from chainfield.arrays import Array, Float, Int, Int32
+from chainfield.arrays import Array, Float, Int, Int32, distinct
 from chainfield.errors import ConfigError
 from chainfield.features.batch import Sparse
 from chainfield.problem import Trainable
@@ -43,7 +43,7 @@ def word_pairs(forms: Forms, rates: WordRates) -> WordPairs:
     form_of = np.full(rates.n_features, -1, np.int64)
     there = np.flatnonzero(forms.observation >= 0)
     form_of[forms.observation[there]] = there
-    if len(np.unique(forms.observation[there])) < len(there):
+    if len(distinct(forms.observation[there])) < len(there):
         raise ConfigError(
             'oov="together", and pairs other than "ladder", need features of the word by itself, but some word was '
             "seen with different ones; leave out features of neighbours, or give another value."
@@ -189,7 +189,7 @@ def seen_weights(sparse: Sparse, counts: Float) -> tuple[Pairs, Float]:
     lengths = np.diff(sparse.indptr)[forms]
     first = np.repeat(sparse.indptr[:-1][forms], lengths)
     within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    codes = np.unique(sparse.indices[first + within].astype(np.int64) * counts.shape[1] + np.repeat(rows, lengths))
+    codes = distinct(sparse.indices[first + within].astype(np.int64) * counts.shape[1] + np.repeat(rows, lengths))
     found = pairs_from_codes(codes, sparse.n_features, counts.shape[1])
     seen = np.zeros(found.n_pairs)
     scatter(found, sparse, counts, 1.0, seen)

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chainfield.arrays import Float
+from chainfield.arrays import Float, distinct
 from chainfield.errors import ConfigError
 from chainfield.objectives import Targets, objective_named
 from chainfield.problem import Problem
@@ -118,7 +118,7 @@ def by_contrast(problem: Problem, units: HiddenUnits, start: dict[str, Float], s
 
 def _reconstruction(data: Float):  # type: ignore[no-untyped-def]
     """The mean of features, by their inputs: which values there are decides."""
-    values = set(np.unique(data[: 10 * FRAMES]).tolist())
+    values = set(distinct(data[: 10 * FRAMES]).tolist())
     if values <= {0.0, 1.0}:
         return _sigmoid
     return np.tanh if values <= {-1.0, 1.0} else _same

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Float, Int
+from chainfield.arrays import Float, Int, distinct
 from chainfield.confidence.temperature import best_temperature
 from chainfield.errors import DataError
 from chainfield.inference import class_scores
@@ -58,7 +58,7 @@ def flattening(chain: Chain, material: Material, start: Fitting) -> float:
 def _halves(labels: Int) -> tuple[Int, Int]:
     """Sequences of every class alternate between two halves; those of unknown classes are in neither."""
     first, second = [], []
-    for label in np.unique(labels[labels >= 0]):
+    for label in distinct(labels[labels >= 0]):
         own = np.flatnonzero(labels == label)
         first.append(own[::2])
         second.append(own[1::2])
