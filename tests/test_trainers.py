@@ -32,6 +32,7 @@ from chainfield.trainers import (
     RProp,
     Session,
     begin,
+    calibrate,
     make_trainer,
     resolve_trainer,
     run,
@@ -609,3 +610,30 @@ def test_auto_ends_where_there_is_nothing_to_learn():
     problem = Problem(chain, OBJECTIVES["likelihood"], batch, targets, l2=1.0)
     assert train(Auto(), problem).state.iteration < 10
     assert train(Auto(small=0), problem).state.iteration < 20
+
+
+class Landscape:
+    """A problem of one number, whose steps go as far as their rate; below ``cliff`` losses fall, above they jump."""
+
+    n_sequences, smooth = 1, True
+
+    def __init__(self, best, cliff):
+        self.best, self.cliff = best, cliff
+
+    def walk(self, steps):
+        steps.theta[...] += steps.rates.sum()
+
+    def differentiate(self, theta, chosen):
+        rate = float(theta[0])
+        if rate > self.cliff:
+            return 1e3 + 1e2 * np.cos(np.pi * np.log2(rate / 0.1)), None, None  # 0.2 is better than 0.1 and than 0.4
+        return 10.0 + (np.log((rate + 1e-6) / self.best)) ** 2, None, None
+
+    def penalty(self, theta):
+        return 0.0
+
+
+@pytest.mark.parametrize("best", [1e-5, 4e-4, 0.01, 0.05, 3.0])
+def test_a_first_step_is_not_chosen_among_steps_that_make_everything_worse(best):
+    rate = calibrate(Landscape(best, cliff=10 * best), np.zeros(1), seed=0)
+    assert best / 3 < rate < 1.5 * best

@@ -27,6 +27,8 @@ from .trainer import Record, State, Trainer, Window, check_pace, orders
 # Paying the penalties costs a few passes over θ; it should not cost more than the steps in between.
 PAY = 64
 PARAMETERS_PER_STEP = 4000
+# Where the search for a first step begins, and where it gives up.
+FIRST_RATE, SMALLEST_RATE = 0.1, 1e-7
 
 
 @dataclass
@@ -165,8 +167,16 @@ def pay(problem: Trainable, state: OnlineState, rate: float, averaging: bool) ->
 
 
 def calibrate(problem: Trainable, theta: Float, seed: int, sample: int = 200) -> float:
-    """The largest of the rates …, 1/4, 1/2, 1, 2, … that still lowers the loss of a sample most (Bottou 2010)."""
+    """The largest of the rates …, 1/4, 1/2, 1, 2, … that still lowers the loss of a sample most (Bottou 2010).
+
+    Losses of steps that are far too large say nothing about which of them is better: the search is among those behind
+    which the sample is better off than before.
+    """
     chosen = orders(seed, 2**31, problem.n_sequences)[:sample]
+
+    def loss_at(theta: Float) -> float:
+        penalty = problem.penalty(theta) * len(chosen) / problem.n_sequences
+        return problem.differentiate(theta, np.sort(chosen))[0] + penalty
 
     def loss_after(rate: float) -> float:
         trial = theta.copy()
@@ -174,13 +184,13 @@ def calibrate(problem: Trainable, theta: Float, seed: int, sample: int = 200) ->
             problem.walk(Steps(trial, chosen, np.full(len(chosen), rate)))
         except DivergenceError:
             return np.inf
-        if not np.isfinite(trial).all():
-            return np.inf
-        penalty = problem.penalty(trial) * len(chosen) / problem.n_sequences
-        return problem.differentiate(trial, np.sort(chosen))[0] + penalty
+        return loss_at(trial) if np.isfinite(trial).all() else np.inf
 
-    rate, best = 0.1, loss_after(0.1)
-    factor = 2.0 if loss_after(0.2) < best else 0.5
+    rate, best = FIRST_RATE, loss_after(FIRST_RATE)
+    before = loss_at(theta)
+    while problem.smooth and not best < before and rate > SMALLEST_RATE:
+        rate, best = 0.5 * rate, loss_after(0.5 * rate)
+    factor = 2.0 if rate == FIRST_RATE and loss_after(2.0 * rate) < best else 0.5
     for _ in range(20):
         value = loss_after(rate * factor)
         if not value < best:
