@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from harness.claims import Claim, Figure, Paper
+from harness.claims import Claim, Paper
+from harness.figures import Curve, Figure, Picture, ours, published
 
 _BROWN = "{}, {} training sentences"
+_SIZES = (1000, 2500, 4000, 17_311, 32_623)
+_CYCLES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 
 
 def _figure(experiment: str, metric: str, setting: str) -> Figure:
@@ -36,8 +39,8 @@ def _start(task: str, rest: str) -> Figure:
     return Figure("hucrf-starts", f"{task}, {rest}", "error %")
 
 
-def _synthetic(model: str) -> Figure:
-    return Figure("latent-synthetic", f"P = 0.9, {model}", "accuracy")
+def _synthetic(model: str, p: str = "0.9") -> Figure:
+    return Figure("latent-synthetic", f"P = {p}, {model}", "accuracy")
 
 
 def _bioner(model: str, cc: int, order: int, features: str = "") -> Figure:
@@ -62,8 +65,8 @@ def _elcrf(model: str, n: int) -> Figure:
     return Figure("elcrf-conll2003", f"{model}, {n} states", "F1, test")
 
 
-def _timit(model: str, n: int) -> Figure:
-    return Figure("hcrf-timit", f"{model}, {n} Gaussian{'s' * (n > 1)}", "error")
+def _timit(model: str, n: int, metric: str = "error") -> Figure:
+    return Figure("hcrf-timit", f"{model}, {n} Gaussian{'s' * (n > 1)}", metric)
 
 
 def _flattening(which: str) -> Figure:
@@ -168,8 +171,8 @@ HIDDEN_UNITS = Paper(
         ),
     ),
     (
-        ("results/hucrf-ocr-units.svg", "Handwriting: error against the number of hidden units"),
-        ("results/hucrf-units.svg", "Other tasks: error against the number of hidden units"),
+        Picture("results/hucrf-ocr-units.svg", "Handwriting: error against the number of hidden units"),
+        Picture("results/hucrf-units.svg", "Other tasks: error against the number of hidden units"),
     ),
 )
 
@@ -277,6 +280,17 @@ LATENT_PERCEPTRON = Paper(
             Figure("latent-np-dplvm", "DPLVM by L-BFGS, the best of these", "mean F1"),
         ),
     ),
+    (
+        Picture(
+            "pictures/synthetic.svg",
+            "Synthetic data: error of labels against how sure the next hidden state is",
+            ("probability of the next state in the cycle", "error, %"),
+            {
+                model: Curve([(p, _synthetic(model, f"{p:g}")) for p in _CYCLES], share=True)
+                for model in ("perceptron", "CRF", "latent perceptron", "DPLVM")
+            },
+        ),
+    ),
 )
 
 EMPIRICAL = Paper(
@@ -292,7 +306,7 @@ EMPIRICAL = Paper(
         ),
         *(
             Claim(f"Brown, {n} sentences: EP1 above the CRF.", _brown("EP1", n), _brown("CRF", n))
-            for n in ("1,000", "2,500", "4,000", "17,311", "32,623")
+            for n in (f"{size:,}" for size in _SIZES)
         ),
         Claim("Brown, 32,623 sentences: EP2 is not below EP1.", _brown("EP2", "32,623"), _brown("EP1", "32,623")),
         Claim("Dutch entities: EP1 is about as good as a CRF.", _dutch("EP1"), _dutch("CRF")),
@@ -312,6 +326,18 @@ EMPIRICAL = Paper(
             "Standard training from zero ends in an optimum that labels [b, c] wrongly; counting does not.",
             _figure("empirical-test-time", "right labels of [b, c], of 2", "EP1 (ep)"),
             _figure("empirical-test-time", "right labels of [b, c], of 2", "standard training from zero"),
+        ),
+    ),
+    (
+        Picture(
+            "pictures/brown.svg",
+            "Parts of speech in the Brown corpus: error against the number of training sentences",
+            ("training sentences", "error of tokens, %"),
+            {
+                f"{name}, {whose}": Curve([(n, _brown(model, f"{n:,}")) for n in _SIZES], value, share=True)
+                for whose, value in (("here", ours), ("published", published))
+                for name, model in (("counting (EP1)", "EP1"), ("CRF", "CRF"))
+            },
         ),
     ),
 )
@@ -338,8 +364,8 @@ EMBEDDED = Paper(
         ),
     ),
     (
-        ("results/elcrf-conll2003.svg", "Entities: error against the number of hidden states"),
-        ("results/elcrf-states.svg", "How the 512 hidden states follow each other"),
+        Picture("results/elcrf-conll2003.svg", "Entities: error against the number of hidden states"),
+        Picture("results/elcrf-states.svg", "How the 512 hidden states follow each other"),
     ),
 )
 
@@ -383,6 +409,17 @@ HIDDEN_CRF = Paper(
             _timit("HCRF by SGA", 2),
             lower=True,
             note="The two are level, whatever the number of Gaussians.",
+        ),
+    ),
+    (
+        Picture(
+            "pictures/phones.svg",
+            "Phones of TIMIT's sample: what is gained over HMMs by maximum likelihood",
+            ("Gaussians per state", "fewer errors than the HMM's, %"),
+            {
+                model: Curve([(n, _timit(f"{model} against HMM by ML", n, "relative gain")) for n in (1, 2, 4)])
+                for model in ("HMM by EBW", "HCRF by SGA", "HCRF by stochastic RProp")
+            },
         ),
     ),
 )

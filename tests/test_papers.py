@@ -27,6 +27,7 @@ commands = importlib.import_module("harness.commands")
 corpora = importlib.import_module("harness.corpora")
 claims = importlib.import_module("harness.claims")
 experiment = importlib.import_module("harness.experiment")
+figures = importlib.import_module("harness.figures")
 grids = importlib.import_module("harness.grids")
 matrix = importlib.import_module("harness.matrix")
 registry = importlib.import_module("harness.registry")
@@ -409,8 +410,11 @@ def test_claims_rest_on_rows_that_exist_and_the_page_tells_their_figures():
     kept, page = kept_results(), (PAPERS / "README.md").read_text(encoding="utf-8")
     for paper in importlib.import_module("claims").PAPERS:
         assert f"### {paper.title}" in page
-        for picture, words in paper.pictures:
-            assert (f"![{words}]({picture})" in page) == (PAPERS / picture).is_file()
+        for picture in paper.pictures:
+            place = PAPERS / picture.path
+            assert (f"![{picture.words}]({picture.path})" in page) == place.is_file()
+            drawn = picture.draw(kept)
+            assert drawn is None or drawn == place.read_text(encoding="utf-8")
         for claim in paper.claims:
             row = next(line for line in page.splitlines() if line.startswith(f"| {claim.text} |"))
             told = [cell.strip(" †") for cell in row.split("|")[2:5]]
@@ -426,7 +430,7 @@ def test_a_claim_is_judged_by_figures():
     def row(setting, ours, published=None):
         return experiment.Row(setting, "error", published, ours, source="Counter 1999" if published else "")
 
-    figure = {name: claims.Figure("tiny", name, "error") for name in ("a", "b", "none")}
+    figure = {name: figures.Figure("tiny", name, "error") for name in ("a", "b", "none")}
     kept = {"tiny": dataclasses.replace(next(iter(kept_results().values())), rows=(row("a", 3.0, 4.0), row("b", 5.0)))}
     assert claims.judge(claims.Claim("", figure["a"], figure["b"], lower=True), kept)[0]
     assert not claims.judge(claims.Claim("", figure["a"], figure["b"]), kept)[0]

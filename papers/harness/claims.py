@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from .experiment import Result, Row
+from .experiment import Result
+from .figures import Figure, Picture
 from .results import number
 
 BEGIN, END = "<!-- claims: written by `python papers/run.py render` -->", "<!-- end of claims -->"
-PENDING = "to be run"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a kept result."""
-
-    experiment: str
-    setting: str
-    metric: str
-
-    def of(self, results: Mapping[str, Result]) -> Row:
-        """The row that holds it."""
-        result = results.get(self.experiment)
-        rows = () if result is None else result.rows
-        found = [row for row in rows if (row.setting, row.metric) == (self.setting, self.metric)]
-        if not found or found[0].ours is None:
-            raise LookupError(f"A claim rests on {self.experiment}, {self.setting!r}, {self.metric!r}; no such row.")
-        return found[0]
+HOLDS, FAILS, PENDING = "yes", "**no**", "to be run"
 
 
 @dataclass(frozen=True)
@@ -54,7 +39,7 @@ class Paper:
     title: str
     model: str
     claims: tuple[Claim, ...]
-    pictures: tuple[tuple[str, str], ...] = ()
+    pictures: tuple[Picture, ...] = ()
 
 
 def judge(claim: Claim, results: Mapping[str, Result]) -> tuple[bool, str, str]:
@@ -88,27 +73,43 @@ def render_claims(
     known, old, drawn = {result.name: result for result in results}, set(stale), set(pictures)
     lines = [BEGIN, ""]
     for paper in papers:
-        lines += [f"### {paper.title}", "", f"{paper.model}", ""]
+        told = [tell(claim, known, old) for claim in paper.claims]
+        lines += [f"### {paper.title}", "", f"{paper.model} {tally([one.verdict for one in told])}", ""]
         lines += ["| The paper says | Published | Here | Holds | |", "| --- | --- | --- | --- | --- |"]
-        for claim in paper.claims:
-            lines.append(_line(claim, known, old))
-        for picture, words in paper.pictures:
-            lines += ["", f"![{words}]({picture})"] if picture in drawn else []
+        lines += [one.line for one in told]
+        for picture in paper.pictures:
+            lines += ["", f"![{picture.words}]({picture.path})"] if picture.path in drawn else []
         lines.append("")
     if old:
         lines += ["† from code that has changed since, or that was not recorded: to be run again.", ""]
     return "\n".join([*lines, END])
 
 
-def _line(claim: Claim, known: Mapping[str, Result], old: Set[str]) -> str:
-    """A row of the table; a claim whose figures no kept result has is told as one that has to be run."""
+class Told(NamedTuple):
+    """A row of the table, and what it says of whether the claim holds."""
+
+    line: str
+    verdict: str
+
+
+def tell(claim: Claim, known: Mapping[str, Result], old: Set[str]) -> Told:
+    """A claim whose figures no kept result has is told as one that has to be run."""
     try:
         holds, published, ours = judge(claim, known)
     except LookupError:
-        return f"| {claim.text} | - | - | {PENDING} | {claim.note} |"
+        return Told(f"| {claim.text} | - | - | {PENDING} | {claim.note} |", PENDING)
     behind = {one.experiment for one in (claim.figure, claim.against) if one is not None}
     mark = " †" if behind & old else ""
-    return f"| {claim.text} | {published} | {ours}{mark} | {'yes' if holds else '**no**'} | {claim.note} |"
+    verdict = HOLDS if holds else FAILS
+    return Told(f"| {claim.text} | {published} | {ours}{mark} | {verdict} | {claim.note} |", verdict)
+
+
+def tally(verdicts: Sequence[str]) -> str:
+    """How many claims hold, in a sentence."""
+    count = Counter(verdicts)
+    parts = [f"{count[HOLDS]} hold{'s' * (count[HOLDS] == 1)}", f"{count[FAILS]} do{'es' * (count[FAILS] == 1)} not"]
+    parts += [f"{count[PENDING]} {'are' if count[PENDING] > 1 else 'is'} to be run"] if count[PENDING] else []
+    return f"Of {len(verdicts)} claims, {', '.join(parts[:-1])} and {parts[-1]}."
 
 
 def replaced(page: str, claims: str) -> str:

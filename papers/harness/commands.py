@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from rich.table import Table
 
 from chainfield.errors import ConfigError
 
-from .claims import render_claims, replaced
+from .claims import Paper, render_claims, replaced
 from .corpora import VARIABLE, MissingCorpus, absent, data_root, locate
 from .experiment import Context, Experiment, Result, available_cores, perform
 from .provenance import provenance_of, reason_to_repeat
@@ -162,12 +163,25 @@ def render_(places: Places) -> None:
     if places.claims is not None:
         from claims import PAPERS as claiming
 
-        told = render_claims(claiming, results, stale, pictures.values())
+        drawn = [*pictures.values(), *_draw(claiming, results, places.claims.parent)]
+        told = render_claims(claiming, results, stale, drawn)
         page = replaced(places.claims.read_text(encoding="utf-8"), told)
         places.claims.write_text(page, encoding="utf-8")
     click.echo(f"{places.report.name}: {len(results)} experiments, {len(stale)} of them stale.")
     for name, reason in stale.items():
         click.echo(f"  {name}: {reason}", err=True)
+
+
+def _draw(papers: Iterable[Paper], results: list[Result], folder: Path) -> Iterator[str]:
+    """Draw the pictures that kept results have the figures for; their places."""
+    known = {result.name: result for result in results}
+    for picture in (picture for paper in papers for picture in paper.pictures):
+        drawn = picture.draw(known)
+        if drawn is not None:
+            path = folder / picture.path
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(drawn, encoding="utf-8")
+            yield picture.path
 
 
 def _stale(results: list[Result], places: Places) -> dict[str, str]:
