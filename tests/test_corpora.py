@@ -85,6 +85,14 @@ def test_merged_features_are_those_of_the_whole(min_count: int, kind: str) -> No
     assert survey.profile.n_positions == batch.n_positions
 
 
+def test_keys_may_be_fewer_than_the_marks_of_unknown_ones() -> None:
+    X = [[("b",)], [("a/b",), ("a",), ("b/a",)]]
+    whole = choose()(X)
+    batch = whole.learn(X, 2)
+    assert 0 < whole.n_features < 4
+    np.testing.assert_array_equal(whole.encode(X).sparse.indices, batch.sparse.indices)
+
+
 cells = st.sampled_from(["a", "b", "a/b", "/", "b/a", "ab", ""])
 
 

@@ -185,7 +185,7 @@ class KeyTable:
         elif self._plain:
             features = np.maximum(out, -1)
         else:
-            features = np.where(out >= 0, self._number[out], -1)
+            features = np.where(out >= 0, self._number[np.maximum(out, 0)], -1)
         for at, i in np.argwhere(careful) if careful.any() else ():
             s = int(np.searchsorted(offsets, at, side="right")) - 1
             string = program.templates[i].expand(rows[s], int(at) - int(offsets[s]), program.dialect)
