@@ -186,6 +186,37 @@ def test_digests_follow_imports_but_not_english(tmp_path):
     assert provenance.digest([one]) != provenance.digest([two])
 
 
+def test_digests_follow_what_is_computed_but_not_what_is_said_of_it(tmp_path):
+    digest = importlib.import_module("harness.provenance").digest
+    module = """
+EXPERIMENT = Experiment(name="a", protocol="{words}", differences=("{words}",), run=lambda context: {run}, picture=picture)
+
+def picture(rows):
+    return "{drawn}"
+"""
+
+    def of(**parts):
+        (tmp_path / "m.py").write_text(module.format(**{"words": "", "run": "1", "drawn": ""} | parts))
+        return digest([tmp_path / "m.py"])
+
+    assert of() == of(words="Ten folds.") == of(drawn="<svg/>")
+    assert of() != of(run="2")
+
+
+def test_a_fresh_result_is_told_in_the_words_of_today(places, tmp_path):
+    module = tmp_path / places.package / "tiny.py"
+    assert call(places, "run", "tiny-count", "--data", tmp_path / "data").exit_code == 0
+    importlib.invalidate_caches()
+    text = module.read_text()
+    assert 'protocol="' in text
+    module.write_text(text.replace('protocol="', 'protocol="Plainly said: '))
+    sys.modules.pop(f"{places.package}.tiny", None)
+    assert call(places, "render").exit_code == 0
+    rendered = places.report.read_text()
+    assert "Protocol: Plainly said: " in rendered
+    assert "Stale" not in rendered
+
+
 def test_parts_are_kept_by_settings_and_code(tmp_path, monkeypatch):
     cells = importlib.import_module("harness.cells")
     said, calls = [], []

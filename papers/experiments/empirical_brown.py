@@ -37,17 +37,18 @@ EXPERIMENT = Experiment(
     name="empirical-brown",
     title="Parts of speech in the Brown corpus (Tables 2 to 6): EP1 and EP2",
     paper=PAPER,
-    protocol="1,000 sentences held out and 33,623 others, drawn at random from the corpus, tags as they are "
-    "(means of five draws, the held-out ones in none). How features are counted, the "
-    "strength of the back-off and the penalty of EP2 are chosen on the held-out sentences, with 4,000 training "
-    "sentences; a grid goes on where its best value lies at its edge. Features: the word and the spelling features of "
-    "Lafferty et al. (2001). Token accuracy in per cent; a word is unknown if the training data do not have it. "
-    "Seconds: processor time of one training.",
+    protocol="1,000 sentences held out and 33,623 others, drawn at random from the corpus, tags as they are (means of "
+    "five draws, the held-out ones in none). How features are counted, the strength of the back-off and the penalty "
+    "of EP2 are chosen on the held-out sentences, with 4,000 training sentences; if the best value is at the edge of "
+    "a grid, the grid is extended. Features: the word and the spelling features of Lafferty et al. (2001). Token "
+    "accuracy in per cent; a word is unknown if the training data do not have it. Seconds: processor time of one "
+    "training.",
     differences=(
         SUBSET,
-        '"EP1" and "EP2": rates of pairs of words that were never seen come from a ladder of back-offs '
-        "(docs/empirical.md); the paper's μ_oov scales all labels alike and cannot change the predicted labels, so "
-        "there is nothing to tune.",
+        '"EP1" and "EP2" are smoothed as the library does it: rates of pairs of words come from a ladder of '
+        "back-offs (docs/empirical.md), words that were seen less than three times are judged by their spelling too, "
+        "and features may be counted by types. None of that is in the paper. The paper's μ_oov scales all labels "
+        "alike and cannot change the predicted labels, so there is nothing to tune.",
         '"To the letter": EP2 with its pair function v and without smoothing, as published; the features of v are not '
         "listed there: here a(x, y) + b(x', y') + T(y, y'), the word itself among the features.",
         '"Trained together": unseen words beside their known neighbours, which the paper proposes and does not try.',

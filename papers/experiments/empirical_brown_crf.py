@@ -57,7 +57,7 @@ EXPERIMENT = Experiment(
     protocol="The draws of sentences of empirical-brown, the same splits and features: the word and the spelling "
     "features of Lafferty et al. (2001) with their labels, and label pairs. Means of the five draws; of the tables "
     "with 17,311 and 32,623 sentences, the first draw. The penalty is chosen on the 1,000 held-out sentences, with "
-    "4,000 training sentences; its grid goes on where the best value lies at its edge. CRF: LinearCRF with its default "
+    "4,000 training sentences; its grid is extended if the best value is at its edge. CRF: LinearCRF with its default "
     "trainer, which ends where the objective hardly improves (notes say why it stopped). Labels that a model of single "
     "positions finds implausible are pruned in training and prediction (docs/many_labels.md), but not in piecewise "
     "training, which is by L-BFGS. Token accuracy in per cent; a word is unknown if the training data do not have it. "

@@ -56,11 +56,12 @@ EXPERIMENT = Experiment(
     protocol="Training on ned.train, choices on ned.testa, test on ned.testb: 13,221 / 2,305 / 4,211 sentences, those "
     "with more than one token, -DOCSTART- kept as a token. Features: the word and the spelling features of Lafferty et "
     "al. (2001). Token accuracy in per cent; a word is unknown if the training data do not have it. How features are "
-    "counted, the strength of the back-off and the penalties are chosen on ned.testa; a grid goes on where its best "
-    "value lies at its edge. Seconds: processor time of one training.",
+    "counted, the strength of the back-off and the penalties are chosen on ned.testa; if the best value is at the "
+    "edge of a grid, the grid is extended. Seconds: processor time of one training.",
     differences=(
-        '"EP1" and "EP2": rates of pairs of words that were never seen come from a ladder of back-offs '
-        '(docs/empirical.md); for EP1 the paper says "similarly" and no more.',
+        '"EP1" and "EP2" are smoothed as the library does it: rates of pairs of words come from a ladder of back-offs '
+        "(docs/empirical.md), words that were seen less than three times are judged by their spelling too, and "
+        "features may be counted by types. None of that is in the paper.",
         '"To the letter": EP2 with its pair function v and without smoothing, as published; the features of v are not '
         "listed there: here a(x, y) + b(x', y') + T(y, y'), the word itself among the features.",
         '"Trained together": unseen words beside their known neighbours, which the paper proposes and does not try.',

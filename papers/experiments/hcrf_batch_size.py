@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
     differences=(
         "The paper's figure shows curves without numbers: SGA is best with small batches, stochastic RProp with larger "
         "ones, and state flattening is better at nearly all sizes.",
-        "1/23 of TIMIT, one Gaussian per state in place of 20.",
+        "12 speakers of the sample, about 1/39 of TIMIT's training part; one Gaussian per state in place of 20.",
         "The paper has no penalty.",
     ),
     corpora=(TIMIT,),

@@ -80,7 +80,7 @@ EXPERIMENT = Experiment(
     differences=(
         "The paper's figure shows curves without numbers: state flattening starts worse and ends better, SGA much "
         "sooner than batch RProp.",
-        "1/23 of TIMIT, one Gaussian per state in place of 20.",
+        "12 speakers of the sample, about 1/39 of TIMIT's training part; one Gaussian per state in place of 20.",
         "The paper stops early and has no penalty.",
     ),
     corpora=(TIMIT,),

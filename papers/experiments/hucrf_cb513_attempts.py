@@ -73,7 +73,7 @@ EXPERIMENT = Experiment(
     protocol="The folds of hucrf-cb513, mean error of residues over ten folds; hidden units by large margin unless the "
     "row says more, 250 of them, 20 passes, averaged after a third. Each row changes one thing. The relative step of "
     "the weights from profiles to units is chosen in each fold on a ninth of its training part, by 8 passes of 125 "
-    "units; its grid goes on where the best value lies at its edge. 1 + 13 × 21: with one more column for each "
+    "units; its grid is extended where the best value lies at its edge. 1 + 13 × 21: with one more column for each "
     "neighbour that is 1 beyond the ends. Early stopping: by another ninth of the training part, which is not trained "
     "on. Seeds are the folds.",
     differences=(

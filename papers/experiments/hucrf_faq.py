@@ -28,20 +28,23 @@ STEPS: dict[str, dict[str, Any]] = {
     "large margin": {"learning_rate": (0.001, 0.003, 0.01)},
 }
 SECOND = ("perceptron", "large margin")
+# The lowest errors of any training, linear and with hidden units; the paper says that SGD was best here.
+PUBLISHED = (6.54, 4.43)
 
 
 def table() -> Iterator[Setting]:
     """Both models by every training, and by those of figure 3 in second order."""
-    yield linear("linear, likelihood by L-BFGS", 6.54, options=BATCH, **STANDARD, **CHOICE)
+    yield linear("linear, likelihood by L-BFGS", options=BATCH, **STANDARD, **CHOICE)
     name = "hidden units, likelihood by L-BFGS, H = 20"
-    yield hidden(name, 4.43, options=BATCH | {"hidden_units": 20}, **STANDARD, **CHOICE)
+    yield hidden(name, options=BATCH | {"hidden_units": 20}, **STANDARD, **CHOICE)
     for order in (1, 2):
         for training in ONLINE if order == 1 else SECOND:
             options = ONLINE[training] | ({"order": 2} if order == 2 else {})
             told = f"{training}{', second order' * (order == 2)}"
-            yield linear(f"linear, {told}", options=options, **STANDARD)
+            best = PUBLISHED if told == "likelihood by SGD" else (None, None)
+            yield linear(f"linear, {told}", best[0], options=options, **STANDARD)
             steps = {"grid": STEPS[training], "trial": {"max_iter": 15}} if STEPS[training] else {}
-            yield hidden(f"hidden units, {told}, H = 100", options=options | UNITS, **steps, **STANDARD)
+            yield hidden(f"hidden units, {told}, H = 100", best[1], options=options | UNITS, **steps, **STANDARD)
 
 
 def raw_table() -> Iterator[Setting]:
@@ -68,18 +71,19 @@ EXPERIMENT = Experiment(
     "binary features of a line and all their products, 600 numbers, standardised on the training part; in the last "
     "rows the 24 alone. The penalty of L-BFGS is chosen in each fold, for either model, by 40 iterations on three "
     "ninths of its training part, one after the other; steps of hidden units by large margin, and their pace by the "
-    "perceptron, by 15 passes on one ninth; those of SGD are the defaults. Grids go on where the best value lies at "
-    "their edge. Seeds are the folds.",
+    "perceptron, by 15 passes on one ninth; those of SGD are the defaults. Grids are extended where the best value "
+    "lies at their edge. Seeds are the folds.",
     differences=(
         "62,497 lines, the paper has 55,480 of the same 48 files: the figures cannot be compared one by one, the gap "
         "between linear and hidden-unit CRFs can.",
         "A fold has four or five files of very different lengths: its error depends on the file more than on the "
         "model, and the mean on the division.",
-        "Columns are standardised; the paper maps them to -1 and 1. Both kinds of models get the same numbers.",
+        "Columns are standardised; the authors' release maps them to -1 and 1. Both kinds of models get the same "
+        "numbers.",
         "60 passes in place of 100. Files of more than 256 lines are cut into windows for online trainers.",
-        "The published figures are those of the best training of either model. The paper's linear CRF is a weaker "
-        "baseline than ours: with a penalty chosen inside the folds, a linear model of the same products reaches what "
-        "hidden units reach. The rows on 24 features show where hidden units help.",
+        "The published figures are the lowest over all trainings; the paper says that SGD was best here, and L-BFGS "
+        "worst on nearly all tasks. With L-BFGS and a penalty chosen inside the folds, a linear model of the same "
+        "products reaches here what hidden units reach. The rows on 24 features show where hidden units help.",
         "The standardisation was found by trials on folds 1 to 3, which are test folds here too; the range of "
         "penalties and the number of units within the training parts of folds 0 to 4. With penalties of 0.3 and 3, and "
         "50 units, ten folds had given 5.97 % (one of them 20.65 %).",

@@ -45,9 +45,9 @@ EXPERIMENT = Experiment(
     protocol="Ten random folds of sentences, 9 for training and 1 for testing, mean error of words. Words, prefixes "
     "and suffixes of four characters, and four lexical flags, each of the word and its two neighbours; 12 passes, "
     "averaged after a third of them; 100 iterations of L-BFGS. The deviation of the weights from units to labels at "
-    "the start, and the penalty of L-BFGS, are chosen in each fold on a ninth of its training part (by 6 passes of 250 "
-    "units, in second order by 4 of 125, the penalty by 40 iterations); grids go on where the best value lies at their "
-    "edge. All steps are the library's defaults; seeds are the folds.",
+    "the start, and the penalty of L-BFGS, are chosen in each fold on a ninth of its training part (by 6 passes of "
+    "250 units, in second order by 4 of 125, the penalty by 40 iterations); grids are extended where the best value "
+    "lies at their edge. All steps are the library's defaults; seeds are the folds.",
     differences=(
         "The freely available sample of 3,914 sentences (94,084 words), a twentieth of the paper's 74,029 sentences: "
         "its figures are for orientation, what can be compared is the gap between linear and hidden-unit CRFs.",

@@ -21,9 +21,11 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     protocol=PROTOCOL,
     differences=(
-        "Table 1 names orthography modes but does not say what they are: here the short shape of a word, prefixes and "
-        "suffixes of 2 to 4 letters, lower-cased neighbours. These features are richer than the paper's; "
-        "latent-bioner-table1 has Table 1's alone.",
+        "The paper names orthography features (prefixes, upper and lower case, and others) but does not list them: "
+        "here the short shape of a word, prefixes and suffixes of 2 to 4 letters, lower-cased neighbours. These "
+        "features are richer than the paper's; latent-bioner-table1 has Table 1's alone.",
+        "The DPLVMs and the models of order 2 have weights shared by the states of a label, beside those of states; "
+        "the paper has weights of states only.",
         *DIFFERENCES,
     ),
     subset=f"the first {QUICK_TRAIN} training and {QUICK_TEST} development and test sentences, 3 iterations, no grid",

@@ -21,8 +21,11 @@ EXPERIMENT = Experiment(
     paper=PAPER,
     protocol=f"The 7 templates of words, 12 of POS tags and 9 of orthography modes of Table 1, and a bias. {PROTOCOL}",
     differences=(
-        "Table 1 names orthography modes but does not say what they are: here the short shape of a word (runs of "
-        "capitals, small letters, digits and other characters).",
+        "The paper names orthography features (prefixes, upper and lower case, and others) but does not list them: "
+        "here the short shape of a word (runs of capitals, small letters, digits and other characters), without "
+        "prefixes.",
+        "The DPLVMs and the models of order 2 have weights shared by the states of a label, beside those of states; "
+        "the paper has weights of states only.",
         *DIFFERENCES,
     ),
     subset=f"the first {QUICK_TRAIN} training and {QUICK_TEST} development and test sentences, 3 iterations, no grid",

@@ -124,7 +124,8 @@ EXPERIMENT = Experiment(
     "paths has its labels.",
     differences=(
         "Figure 3, with the curves, is not available as numbers: published accuracies are those in the text, for P "
-        "= 0.9. Start state, length and token probabilities are not in the text; these reproduce its figures.",
+        "= 0.9. The cycle, the start state, the length and the token probabilities are not in the text (figure 2 is "
+        "lost): these reproduce its figures.",
         "Latent models here share weights at the level of labels, besides those of states: the library's default.",
     ),
     subset="P = 0.9 and one data set only",

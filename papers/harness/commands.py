@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -157,8 +157,9 @@ def render_(places: Places) -> None:
     for result in results:
         if result.mode != "full":
             raise click.ClickException(f"{result.name}.json is a quick run; remove it or run the experiment in full.")
-    pictures = {path.stem: f"{places.results.name}/{path.name}" for path in places.results.glob("*.svg")}
     stale = _stale(results, places)
+    results = [_as_told_now(result, places) if result.name not in stale else result for result in results]
+    pictures = {path.stem: f"{places.results.name}/{path.name}" for path in places.results.glob("*.svg")}
     places.report.write_text(render(results, pictures, stale), encoding="utf-8")
     if places.claims is not None:
         from claims import PAPERS as claiming
@@ -170,6 +171,14 @@ def render_(places: Places) -> None:
     click.echo(f"{places.report.name}: {len(results)} experiments, {len(stale)} of them stale.")
     for name, reason in stale.items():
         click.echo(f"  {name}: {reason}", err=True)
+
+
+def _as_told_now(result: Result, places: Places) -> Result:
+    """A result whose code has not changed, in the words of its experiment as it stands; its picture is drawn anew."""
+    told = discover(places.package)[result.name]
+    if told.picture is not None:
+        (places.results / f"{result.name}.svg").write_text(told.picture(result.rows), encoding="utf-8")
+    return replace(result, title=told.title, paper=told.paper, protocol=told.protocol, differences=told.differences)
 
 
 def _draw(papers: Iterable[Paper], results: list[Result], folder: Path) -> Iterator[str]:

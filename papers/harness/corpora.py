@@ -106,7 +106,7 @@ JAPANESE_VOWELS = Corpus(
 TIMIT = Corpus(
     name="timit",
     files=("allphonelist.txt", "dr1-fvmh0/si836.wav", "dr1-fvmh0/si836.phn"),
-    about="NLTK's sample of TIMIT: 160 utterances of 16 speakers with phone alignments, 1/23 of the training part",
+    about="NLTK's sample of TIMIT: 160 utterances of 16 speakers with phone alignments, 1/29 of the training part",
     source="NLTK's data, package timit (corpora/timit.zip of github.com/nltk/nltk_data); "
     "python -m nltk.downloader timit fetches it",
     layout="unzip it as it is; nltk_data/corpora itself will do as the data folder",

@@ -1,6 +1,7 @@
 """Which code a figure comes from: the commit, and digests of all sources that can change it.
 
-A digest is over syntax trees without docstrings: comments, layout and English do not make a result stale.
+A digest is over syntax trees: comments, layout, what an experiment says of itself and how it is drawn do not make a
+result stale. What counts is how rows come about.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pathlib import Path
 
 import chainfield
 
+#: Modules of the harness that no figure depends on.
+SILENT = frozenset({"cells", "corpora", "curves", "experiment", "matrix", "provenance"})
 PAPERS = Path(__file__).resolve().parents[1]
 LIBRARY = Path(chainfield.__file__).resolve().parent
 
@@ -37,8 +40,13 @@ def provenance_of(module: str) -> Provenance:
     """The code behind an experiment, as it stands now."""
     file = sys.modules[module].__file__
     assert file is not None
-    own = [path for path in closure([Path(file)]) if not path.is_relative_to(LIBRARY)]
-    return Provenance(commit(), digest(own), library_digest())
+    return Provenance(commit(), experiment_digest(Path(file)), library_digest())
+
+
+def experiment_digest(file: Path) -> str:
+    """The digest of an experiment's module and of everything that it imports from experiments and harness."""
+    own = (path for path in closure([file]) if not path.is_relative_to(LIBRARY))
+    return digest(path for path in own if path.parent.name != "harness" or path.stem not in SILENT)
 
 
 @cache
@@ -59,15 +67,26 @@ def reason_to_repeat(then: Provenance | None, now: Provenance) -> str:
 
 
 def digest(files: Iterable[Path]) -> str:
-    """A short digest of what Python modules say; their names and order count, their places do not."""
+    """A short digest of what Python modules compute; their names and order count, their places do not."""
     found = hashlib.sha256()
     for path in files:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node) is not None:
-                node.body = node.body[1:]
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                node.body = list(_computing(node))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Experiment":
+                node.keywords = [word for word in node.keywords if word.arg == "run"]
         found.update(f"{path.name}\0{ast.dump(tree)}\0".encode())
     return found.hexdigest()[:16]
+
+
+def _computing(node: ast.Module | ast.ClassDef | ast.FunctionDef) -> Iterator[ast.stmt]:
+    """Its statements without its docstring, and without the function that draws an experiment's picture."""
+    for i, statement in enumerate(node.body):
+        told = i == 0 and ast.get_docstring(node) is not None
+        drawing = isinstance(statement, ast.FunctionDef) and statement.name == "picture"
+        if not (told or drawing):
+            yield statement
 
 
 def closure(files: Iterable[Path]) -> list[Path]:
