@@ -189,7 +189,9 @@ def test_digests_follow_imports_but_not_english(tmp_path):
 def test_digests_follow_what_is_computed_but_not_what_is_said_of_it(tmp_path):
     digest = importlib.import_module("harness.provenance").digest
     module = """
-EXPERIMENT = Experiment(name="a", protocol="{words}", differences=("{words}",), run=lambda context: {run}, picture=picture)
+EXPERIMENT = Experiment(
+    name="a", protocol="{words}", differences=("{words}",), run=lambda context: {run}, picture=picture
+)
 
 def picture(rows):
     return "{drawn}"
@@ -473,3 +475,32 @@ def test_a_claim_is_judged_by_figures():
             claims.judge(impossible, kept)
     with pytest.raises(ValueError, match="no part"):
         claims.replaced("a page", "claims")
+
+
+def test_tests_that_claims_name_are_there_unless_results_are_old():
+    kept = kept_results()
+    known = registry.discover()
+    for paper in importlib.import_module("claims").PAPERS:
+        for claim in paper.claims:
+            result = kept.get(claim.tested.experiment) if claim.tested else None
+            if result is not None and result.code is not None:
+                provenance = importlib.import_module("harness.provenance")
+                if not provenance.reason_to_repeat(result.code, provenance.provenance_of(known[result.name].module)):
+                    assert claims.certainty(claim, kept)
+
+
+def test_times_are_claims_too_and_differences_are_told_with_their_test():
+    def row(setting, ours, seconds, interval=None):
+        return experiment.Row(setting, "error", None, ours, seconds=seconds, interval=interval)
+
+    rows = (row("a", 3.0, 2.0), row("b", 2.0, 90.0), row("p", 0.04, None), row("gap", 0.5, None, (-0.2, 1.2)))
+    kept = {"tiny": dataclasses.replace(next(iter(kept_results().values())), rows=rows)}
+    figure = {name: figures.Figure("tiny", name, "error") for name in ("a", "b", "p", "gap", "none")}
+    claim = claims.Claim("fast", figure["a"], figure["b"], seconds=True)
+    assert claims.judge(claim, kept) == (True, "-", "2.0 s against 90.0 s")
+    with pytest.raises(LookupError, match="has none"):
+        claims.judge(dataclasses.replace(claim, against=figure["p"]), kept)
+    for name, told in (("p", "p = 0.04."), ("gap", "Difference -0.20 to 1.20 (95 %)."), ("none", "")):
+        assert claims.certainty(dataclasses.replace(claim, tested=figure[name]), kept) == told
+    assert claims.tally(["yes", "yes", "**no**"]) == "Of 3 claims, 2 hold and 1 does not."
+    assert claims.tally(["yes", "to be run"]) == "Of 2 claims, 1 holds, 0 do not and 1 is to be run."

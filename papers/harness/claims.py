@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .experiment import Result
-from .figures import Figure, Picture
+from .figures import Figure, Picture, ours
 from .results import number
 
 BEGIN, END = "<!-- claims: written by `python papers/run.py render` -->", "<!-- end of claims -->"
@@ -20,8 +20,9 @@ class Claim:
     """One sentence of a paper: that one figure is better than another, or that a figure is what it is.
 
     ``lower``: smaller is better. Without ``against``, ours is compared with the published one: it holds if ours is as
-    good, within ``within`` of it. So it is with ``against``, if the paper says that the two are alike. ``note`` says
-    what differs, and what that means.
+    good, within ``within`` of it. So it is with ``against``, if the paper says that the two are alike. ``seconds``:
+    the times of the two trainings are compared, not what came out. ``tested``: a row with the p of a test of the
+    difference, or with the interval of the difference. ``note`` says what differs, and what that means.
     """
 
     text: str
@@ -29,15 +30,17 @@ class Claim:
     against: Figure | None = None
     lower: bool = False
     within: float = 0.0
+    seconds: bool = False
+    tested: Figure | None = None
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper with its claims."""
+    """A paper with its claims; ``words``: which model it is here, and what one must know to read the table."""
 
     title: str
-    model: str
+    words: str
     claims: tuple[Claim, ...]
     pictures: tuple[Picture, ...] = ()
 
@@ -45,22 +48,41 @@ class Paper:
 def judge(claim: Claim, results: Mapping[str, Result]) -> tuple[bool, str, str]:
     """Whether a claim holds here, the published figures, and ours."""
     row = claim.figure.of(results)
-    assert row.ours is not None
+    if claim.seconds:
+        assert claim.against is not None
+        taken = [one.seconds for one in (row, claim.against.of(results))]
+        if None in taken:
+            raise LookupError(f"A claim compares times, and {claim.figure} or {claim.against} has none.")
+        first, second = (one for one in taken if one is not None)
+        return first < second, "-", f"{first:,.1f} s against {second:,.1f} s"
     sign = -1.0 if claim.lower else 1.0
     if claim.against is None:
         if row.published is None:
             raise LookupError(f"A claim compares {claim.figure} with a published figure, and there is none.")
-        return sign * (row.ours - row.published) >= -claim.within, number(row.published), number(row.ours)
+        return sign * (ours(row) - row.published) >= -claim.within, number(row.published), number(ours(row))
     other = claim.against.of(results)
-    assert other.ours is not None
     printed = [one.published for one in (row, other)]
     published = "-" if None in printed else f"{number(printed[0])} against {number(printed[1])}"
-    gap = sign * (row.ours - other.ours)
+    gap = sign * (ours(row) - ours(other))
     return (
         gap > 0 if not claim.within else gap >= -claim.within,
         published,
-        f"{number(row.ours)} against {number(other.ours)}",
+        f"{number(ours(row))} against {number(ours(other))}",
     )
+
+
+def certainty(claim: Claim, results: Mapping[str, Result]) -> str:
+    """What a test says of the difference, in words; nothing where there is none, or none yet."""
+    try:
+        row = None if claim.tested is None else claim.tested.of(results)
+    except LookupError:
+        row = None
+    if row is None:
+        return ""
+    if row.interval is None:
+        return f"p = {number(ours(row))}." if ours(row) >= 0.001 else "p < 0.001."
+    low, high = row.interval
+    return f"Difference {low:.2f} to {high:.2f} (95 %)."
 
 
 def render_claims(
@@ -74,7 +96,7 @@ def render_claims(
     lines = [BEGIN, ""]
     for paper in papers:
         told = [tell(claim, known, old) for claim in paper.claims]
-        lines += [f"### {paper.title}", "", f"{paper.model} {tally([one.verdict for one in told])}", ""]
+        lines += [f"### {paper.title}", "", f"{paper.words} {tally([one.verdict for one in told])}", ""]
         lines += ["| The paper says | Published | Here | Holds | |", "| --- | --- | --- | --- | --- |"]
         lines += [one.line for one in told]
         for picture in paper.pictures:
@@ -95,13 +117,14 @@ class Told(NamedTuple):
 def tell(claim: Claim, known: Mapping[str, Result], old: Set[str]) -> Told:
     """A claim whose figures no kept result has is told as one that has to be run."""
     try:
-        holds, published, ours = judge(claim, known)
+        holds, published, here = judge(claim, known)
     except LookupError:
         return Told(f"| {claim.text} | - | - | {PENDING} | {claim.note} |", PENDING)
     behind = {one.experiment for one in (claim.figure, claim.against) if one is not None}
     mark = " †" if behind & old else ""
     verdict = HOLDS if holds else FAILS
-    return Told(f"| {claim.text} | {published} | {ours}{mark} | {verdict} | {claim.note} |", verdict)
+    note = " ".join(part for part in (certainty(claim, known), claim.note) if part)
+    return Told(f"| {claim.text} | {published} | {here}{mark} | {verdict} | {note} |", verdict)
 
 
 def tally(verdicts: Sequence[str]) -> str:
