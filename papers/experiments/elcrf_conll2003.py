@@ -137,7 +137,8 @@ EXPERIMENT = Experiment(
     differences=(
         "GloVe vectors of 50 dimensions, in place of skip-n-gram vectors of 100; all words of the vector file are "
         "known, also those that only the test data have",
-        "early stopping after 10 passes without a gain and a step of 0.003, in place of 200 passes and 0.001",
+        "early stopping after 10 passes without a gain, 100 passes at most, and a step of 0.003; the paper: 200 passes "
+        "at most, early stopping of a kind that it does not describe, and a step of 0.001",
         "matrices of the network start as in Glorot and Bengio (2010), as in the paper; word and character vectors "
         "that are not given start uniformly as in Lample et al. (2016), full transitions uniformly within 0.1",
         "batches of sentences of similar length",

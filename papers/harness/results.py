@@ -15,8 +15,9 @@ from .provenance import Provenance
 HEAD = """# Results
 
 Written by `python papers/run.py render` from `papers/results/`. "Compared with" is a published figure, or a
-reference run of another program where the source says so; "-" means that there is none. "Seconds" is the wall time of
-the training behind a row. A result is marked as stale if the experiment has changed since it was run.
+reference run of another program where the source says so; "-" means that there is none. "Seconds" is the time of
+the training behind a row, on the clock unless the protocol says processor time. A result is marked as stale if the
+experiment has changed since it was run.
 """
 
 
