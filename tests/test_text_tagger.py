@@ -296,3 +296,19 @@ def test_any_tagger_from_several_threads(model: chainfield.LinearCRF, tmp_path) 
     assert list(tagger.pipe(iter(texts))) == expected
     tagger.save(tmp_path / "model.cf")
     assert chainfield.load(tmp_path / "model.cf").predict(texts) == expected
+
+
+@pytest.mark.parametrize("scheme", ["bioes", "bilou", "bio"])
+def test_a_model_with_rules_of_its_own_keeps_them(scheme, tmp_path):
+    texts = ["Anna Berg lives in Oslo.", "Oslo is cold.", "I met Anna Berg."]
+    spans = [[(0, 9, "PER"), (19, 23, "LOC")], [(0, 4, "LOC")], [(6, 15, "PER")]]
+    tagger = TextTagger(model=LinearCRF(scheme=scheme)).fit(texts, spans)
+    assert [[span.span for span in found] for found in tagger.predict(texts)] == [[*map(tuple, own)] for own in spans]
+    tagger.save(tmp_path / "m.cf")
+    again = chainfield.load(tmp_path / "m.cf")
+    assert again.predict(texts) == tagger.predict(texts)
+    assert again.score(texts, spans) == 1.0
+    if scheme == "bioes":
+        assert any(label.startswith("E-") for label in tagger.model_.classes_)
+    with pytest.raises(ConfigError, match=r"choose from bio, bioes, bilou, io"):
+        TextTagger(model=LinearCRF(scheme="iob1")).fit(texts, spans)

@@ -16,7 +16,10 @@ T = TypeVar("T")
 
 
 def offer(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub."""
+    """``__getattr__``, ``__dir__`` and ``__all__`` of a package with a stub.
+
+    ``import *`` leaves modules out: some of them need packages that not everybody has installed.
+    """
     where = dict(_read(package, Path(file).with_suffix(".pyi")))
     module = sys.modules[package]
     shown = sorted({*where, *(name for name in ("__version__",) if hasattr(module, name))})
@@ -30,7 +33,7 @@ def offer(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], l
         setattr(module, name, value)
         return value
 
-    return __getattr__, lambda: shown, shown
+    return __getattr__, lambda: shown, [name for name in shown if where.get(name, ("", name))[1] is not None]
 
 
 def _read(package: str, stub: Path) -> Iterator[tuple[str, tuple[str, str | None]]]:

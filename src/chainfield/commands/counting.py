@@ -1,11 +1,14 @@
-"""``chainfield train --model empirical``: counting a column file as it comes, without holding it."""
+"""``chainfield train --model empirical``: counting a column file as it comes, without holding it; and texts."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from .training_data import TrainingData
 
 
 def count(
@@ -37,11 +40,31 @@ def count(
     (estimator.partial_fit_stream if add else estimator.fit_stream)(stream)
     estimator.save(output, notes={"label_column": columns["label_column"], "separator": stream.separator})
     if not quiet:
-        tagger, size = estimator.tagger_, output.stat().st_size / 1e6
         click.echo(f"{data}: {stream.n_sentences:,} sentences, {stream.n_positions:,} tokens", err=True)
-        parts = [f"{len(tagger.task.labels)} labels", f"{tagger.features.n_features:,} features"]
-        if estimator.scheme_ is not None:
-            parts.append(f"scheme {estimator.scheme_}")
-        kind = "counts and weights" if len(tagger.theta) else "counts"  # weights: of unseen words
-        click.echo(", ".join([*parts, f"{tagger.n_weights:,} {kind}"]), err=True)
-        click.echo(f"Counted in {working_time() - started:.1f} s. Wrote {output} ({size:.1f} MB).", err=True)
+        _tell(estimator, output, working_time() - started)
+
+
+def count_texts(tagger: Any, found: TrainingData, output: Path, *, quiet: bool) -> None:
+    """Count the tokens of annotated texts and write the model."""
+    from chainfield.errors import DataError
+    from chainfield.kernels.clock import working_time
+
+    started = working_time()
+    try:
+        tagger.fit(found.X)
+    except DataError as error:
+        raise found.named(error) from None
+    tagger.save(output, notes=found.notes)
+    if not quiet:
+        _tell(tagger.model_, output, working_time() - started)
+
+
+def _tell(estimator: Any, output: Path, seconds: float) -> None:
+    """What was counted, and where it stands."""
+    tagger, size = estimator.tagger_, output.stat().st_size / 1e6
+    parts = [f"{len(tagger.task.labels)} labels", f"{tagger.features.n_features:,} features"]
+    if estimator.scheme_ is not None:
+        parts.append(f"scheme {estimator.scheme_}")
+    kind = "counts and weights" if len(tagger.theta) else "counts"  # weights: of unseen words
+    click.echo(", ".join([*parts, f"{tagger.n_weights:,} {kind}"]), err=True)
+    click.echo(f"Counted in {seconds:.1f} s. Wrote {output} ({size:.1f} MB).", err=True)

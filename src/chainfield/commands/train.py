@@ -148,6 +148,8 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
     if name is not None:
         if options["tune"] is not None:
             raise ConfigError("--tune is for column files and for arrays in memory; leave it out.")
+        if add:
+            raise ConfigError("--add counts column files; annotated texts are counted at once, leave it out.")
         _train_text(estimator, data, dev, output, checkpoint, name, options)
         return
     columns = column_arguments(options)
@@ -192,6 +194,8 @@ def _train_text(
     estimator: Any, data: str, dev: str | None, output: Path, checkpoint: Path, name: str, options: dict[str, Any]
 ) -> None:
     """Annotated texts: the model inside of a tagger of texts."""
+    from chainfield.models import EmpiricalCRF
+
     from .training_data import load_texts
 
     if options["separator"] or options["sign"]:
@@ -199,6 +203,11 @@ def _train_text(
     found, tagger = load_texts(estimator, data, dev, name, options)
     if not options["quiet"]:
         click.echo(f"{found.source}: {found.size}", err=True)
+    if isinstance(estimator, EmpiricalCRF):
+        from .counting import count_texts
+
+        count_texts(tagger, found, output, quiet=options["quiet"])
+        return
     _fit(tagger, found, output, checkpoint, options)
 
 

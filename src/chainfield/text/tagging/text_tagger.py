@@ -11,7 +11,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.confidence.calibration import Calibration, fit_calibration
-from chainfield.errors import DataError
+from chainfield.errors import ConfigError, DataError
 from chainfield.fitted import Tagger, confidences
 from chainfield.fitted.label_spans import reading_of
 from chainfield.models.base import SequenceModel, not_trained
@@ -85,7 +85,9 @@ class TextTagger(Configurable):
         optional=True,
     )
     sentences: bool = flag(False, "Sequences are the sentences of a text, not the whole text.")
-    scheme: str = choice("bio", SCHEMES, "How labels of tokens write spans.", option="")
+    scheme: str = choice(
+        "bio", SCHEMES, "How labels of tokens write spans. A model with a scheme of its own keeps it.", option=""
+    )
     misaligned: str = choice(
         "refuse",
         MISALIGNED,
@@ -142,9 +144,16 @@ class TextTagger(Configurable):
         """A tagger of tokens with the settings of ``model``, not fitted."""
         inner = LinearCRF() if self.model is None else self.model
         model: TaggingModel = type(inner)(**inner.get_params())
+        if model.scheme == "iob1":
+            raise ConfigError(f'Labels of texts are not written by scheme="iob1"; choose from {", ".join(SCHEMES)}.')
         if self.scheme != "io" and model.scheme is None:
             model.scheme = self.scheme
         return model
+
+    def _labelling(self) -> str:
+        """How labels write spans: as the model's rules have it, if it names any that write spans."""
+        own = getattr(getattr(self, "model_", self.model), "scheme", None)
+        return own if self.scheme == "bio" and isinstance(own, str) and own in SCHEMES else self.scheme
 
     def aligned(
         self, texts: Any, spans: Any = None, tokeniser: Tokeniser | None = None, repairs: Repairs | None = None
@@ -159,7 +168,7 @@ class TextTagger(Configurable):
             documents, gold, tokens, misaligned=self.misaligned, overlapping=self.overlapping, repairs=repairs
         )
         lengths = tokens.documents.lengths.tolist()
-        labels = [labels_of(own, n, self.scheme) for own, n in zip(found, lengths, strict=True)]
+        labels = [labels_of(own, n, self._labelling()) for own, n in zip(found, lengths, strict=True)]
         # A sentence does not end inside of a span.
         tokens = replace(tokens, sequences=join_sentences(tokens, found)) if self.sentences else tokens
         return documents, tokens, list(chain.from_iterable(labels))
@@ -180,7 +189,7 @@ class TextTagger(Configurable):
     def reader_(self) -> TextReader:
         """How the fitted tagger reads texts."""
         self._ready()
-        return TextReader(self.tokeniser_, bool(self.sentences), self.scheme, self.calibration_)
+        return TextReader(self.tokeniser_, bool(self.sentences), self._labelling(), self.calibration_)
 
     def predict(self, texts: Any, *, probabilities: bool = True, alternatives: int = 0) -> list[list[FoundSpan]]:
         """The spans of each text, from left to right.
