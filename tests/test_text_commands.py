@@ -94,14 +94,22 @@ def test_convert(folder: Path) -> None:
         (["tag", "text.cf", "some.txt", "--to", "jsonl"], "--whole, --to and --review are for raw text"),
         (["train", "export.json", "m.cf", "--tokeniser", "("], "is not a regular expression"),
         (["train", "export.json", "m.cf", "--separator", ","], "--separator and --unknown are for column files"),
-        (["train", "tabs.txt", "m.cf", "--label-column", "UPOS"], "columns of column files have numbers"),
+        (["train", "tabs.txt", "m.cf", "--label-column", "UPOS"], "--format token-csv for CSV, --format conllu"),
+        (["train", "other.csv", "m.cf"], "('id', 'txt', 'cls') do not say which holds the words"),
+        (["tag", "text.cf", "other.csv"], "name them with --word-column, --sentence-column and --label-column"),
+        (["train", "plain.csv", "m.cf"], "no span; there is nothing to learn. It was read as token-csv"),
+        (["tag", "text.cf", "tabs.txt", "-o", "x.jsonl"], "a column file is answered with one more column"),
+        (["evaluate", "text.cf"], "is a model; name the data behind it"),
+        (["train", "export.json", "m.cf", "--model", "empirical", "--add", "text.cf"], "--add counts column files"),
         (["train", "some.jsonl", "m.cf", "--tokeniser", r"\S+"], "cuts the token"),
     ],
 )
 def test_refusals(folder: Path, arguments: list[str], message: str) -> None:
     (folder / "some.txt").write_text("a\n", encoding="utf-8")
     (folder / "tabs.txt").write_text("in\tO\nRome\tB-LOC\n", encoding="utf-8")
-    known = {path.name for path in folder.iterdir()} | {"m.cf", "x.dat"}
+    (folder / "other.csv").write_text("id,txt,cls\n0,in,O\n0,Rome,B-LOC\n", encoding="utf-8")
+    (folder / "plain.csv").write_text("sentence,word\n0,in\n0,Rome\n", encoding="utf-8")
+    known = {path.name for path in folder.iterdir()} | {"m.cf", "x.dat", "x.jsonl"}
     result = run(*(str(folder / word) if word in known else word for word in arguments))
     assert result.code == 1
     assert message in result.stderr
@@ -185,3 +193,44 @@ def test_bad_raw_text(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     result = run("tag", model, "--text", str(raw))
     assert result.code == 1
     assert f"{raw}, line 2: the line is too long; the limit is 1,000 characters" in result.stderr
+
+
+def test_models_of_texts_are_judged_by_annotated_texts(folder: Path, tmp_path: Path) -> None:
+    model, data = str(folder / "text.cf"), str(folder / "some.jsonl")
+    scores = json.loads(run("evaluate", model, data, "--json").stdout)
+    assert scores["spans"]["micro"]["f1"] > 0.99
+    (tmp_path / "cut.jsonl").write_text(
+        '{"text": "Bob lives in Romeo", "spans": [[0, 3, "PER"], [13, 17, "LOC"]]}\n', encoding="utf-8"
+    )
+    told = run("evaluate", model, str(tmp_path / "cut.jsonl"))
+    assert told.code == 0
+    assert "1 span cuts a token" in told.stderr or "expanded" in told.stderr
+    made = run("report", model, data, "-o", str(tmp_path / "page.html"), "--quiet")
+    assert made.code == 0, made.stderr
+    assert (tmp_path / "page.html").stat().st_size > 10_000
+
+
+def test_texts_are_counted(folder: Path, tmp_path: Path) -> None:
+    model = str(tmp_path / "counts.cf")
+    result = run("train", str(folder / "export.json"), model, "--model", "empirical")
+    assert result.code == 0, result.stderr
+    assert "Counted in" in result.stderr
+    found = [json.loads(line) for line in run("tag", model, str(folder / "some.jsonl")).stdout.splitlines()]
+    assert len(found) == 20
+    assert any(one["spans"] for one in found)
+
+
+@pytest.mark.parametrize("between", [",", ";"])
+def test_tables_with_names_of_their_own(tmp_path: Path, between: str) -> None:
+    rows = [
+        "id,txt,cls",
+        *(f"{i},{word},{label}" for i in range(6) for word, label in (("in", "O"), ("Rome", "B-LOC"))),
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(rows).replace(",", between), encoding="utf-8")
+    names = ("--sentence-column", "id", "--word-column", "txt")
+    data, model = str(tmp_path / "t.csv"), str(tmp_path / "t.cf")
+    result = run("train", data, model, *names, "--label-column", "cls", "--quiet")
+    assert result.code == 0, result.stderr
+    found = run("tag", model, data, *names).stdout.splitlines()
+    assert [s["text"] for s in json.loads(found[0])["spans"]] == ["Rome"]
+    assert "100.00" in run("evaluate", model, data, *names, "--label-column", "cls").stdout

@@ -9,7 +9,7 @@ import click
 
 from chainfield.errors import ConfigError
 
-from .options import jobs, reading, reading_arguments
+from .options import annotation_files, column_number, format_of_data, format_options, jobs, reading, reading_arguments
 
 
 @click.command()
@@ -18,7 +18,9 @@ from .options import jobs, reading, reading_arguments
 @click.option("--conlleval", is_flag=True, help="Write what the script conlleval writes, to the letter.")
 @click.option("--confusion", is_flag=True, help="Show which labels are taken for which.")
 @click.option("--scheme", default="conlleval", show_default=True, help="How spans are read off labels.")
-@click.option("--label-column", type=int, help="Column of the gold label  [default: the model's; the last but one]")
+@click.option("--label-column", help="Column of the gold label  [default: the model's; the last but one]")
+@format_of_data
+@annotation_files
 @jobs
 @reading
 def evaluate(
@@ -27,11 +29,15 @@ def evaluate(
     conlleval: bool,
     confusion: bool,
     scheme: str,
-    label_column: int | None,
+    label_column: str | None,
+    format_: str | None,
+    word_column: str | None,
+    sentence_column: str | None,
+    text_field: str | None,
     jobs: int,
     **options: Any,
 ) -> None:
-    """Compare the labels of the column file DATA with those that MODEL gives.
+    """Compare the labels of DATA with those that MODEL gives: a column file, or annotated texts.
 
     Without MODEL, the last column of DATA holds predicted labels and the one before it gold labels, as in the output
     of `chainfield tag` and the input of conlleval.
@@ -39,10 +45,14 @@ def evaluate(
     if len(files) > 2:
         raise ConfigError("Give a model and a data file, or a data file alone.")
     arguments = reading_arguments(**options)
-    if len(files) == 2:
-        truth, guess, known = _predicted(*files, label_column, jobs, arguments)
+    name, named = format_options(format_, word_column, sentence_column, text_field, files[-1])
+    if len(files) == 2 and name is not None:
+        truth, guess, known = _of_texts(*files, name, {**named, "label_column": label_column}, jobs, arguments)
+    elif len(files) == 2:
+        truth, guess, known = _predicted(*files, column_number(label_column), jobs, arguments)
     else:
-        truth, guess, known = _columns(files[0], label_column, arguments)
+        _refuse_model(files[0])
+        truth, guess, known = _columns(files[0], column_number(label_column), arguments)
     from chainfield.metrics import conlleval_text
     from chainfield.metrics import evaluate as score
 
@@ -58,6 +68,29 @@ def evaluate(
         from .tables import show_report
 
         show_report(report, confusion=confusion)
+
+
+def _refuse_model(data: str) -> None:
+    """A model alone is not enough."""
+    from pathlib import Path
+
+    from chainfield.files.container import is_container
+
+    if Path(data).is_file() and is_container(Path(data)):
+        raise ConfigError(f"{data} is a model; name the data behind it: chainfield evaluate MODEL DATA.")
+
+
+def _of_texts(model: str, data: str, name: str, named: dict[str, Any], jobs: int, arguments: dict[str, Any]) -> Any:
+    from pathlib import Path
+
+    from chainfield.formats.format import Options
+
+    from .gold import gold_texts
+    from .text import text_tagger
+
+    tagger = text_tagger(Path(model), jobs, None)
+    gold = gold_texts(tagger, data, name, Options(encoding=arguments["encoding"], **named))
+    return gold.labels, tagger.model_.predict(gold.rows), list(tagger.model_.classes_)
 
 
 def _predicted(model: str, data: str, label_column: int | None, jobs: int, arguments: dict[str, Any]) -> Any:

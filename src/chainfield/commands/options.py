@@ -50,9 +50,7 @@ def annotated_texts(function: F) -> F:
     """How annotated texts are read."""
     for option in reversed(
         [
-            click.option(
-                "--format", "format_", metavar="NAME", help="DATA are annotated texts in this format (convert --list)."
-            ),
+            format_of_data,
             click.option(
                 "--tokeniser",
                 metavar="REGEX",
@@ -79,6 +77,23 @@ def annotated_texts(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def format_of_data(function: F) -> F:
+    """The format of annotated texts, where the name of the file does not tell."""
+    return click.option(
+        "--format", "format_", metavar="NAME", help="DATA are annotated texts in this format (convert --list)."
+    )(function)
+
+
+def format_options(
+    format_: str | None, word_column: str | None, sentence_column: str | None, text_field: str | None, data: str
+) -> tuple[str | None, dict[str, Any]]:
+    """The format of DATA (None: a column file), and the options that its reader takes."""
+    from chainfield.formats.endings import annotated
+
+    named: dict[str, Any] = {"word_column": word_column, "sentence_column": sentence_column, "text_field": text_field}
+    return annotated(data, format_, named=any(named.values())), named
 
 
 def reading_arguments(encoding: str, separator: str | None, no_comments: bool, keep_docstart: bool) -> dict[str, Any]:
@@ -117,18 +132,18 @@ def column_arguments(options: Mapping[str, Any]) -> dict[str, Any]:
     """What readers of labelled column files take, from the options of a command."""
     names = ("encoding", "separator", "no_comments", "keep_docstart")
     return {
-        "label_column": _column_number(options["label_column"]),
+        "label_column": column_number(options["label_column"]),
         "unknown": options["sign"],
         **reading_arguments(*(options[name] for name in names)),
     }
 
 
-def _column_number(text: str) -> int:
-    """The number of a column of a column file."""
+def column_number(text: Any) -> Any:
+    """The number of a column of a column file; None stays None."""
     try:
-        return int(text)
+        return None if text is None else int(text)
     except ValueError:
         raise ConfigError(
-            f"--label-column {text}: columns of column files have numbers, from 0 or from -1 backwards; "
-            "for CoNLL-U, whose columns have names, give --format conllu."
+            f"--label-column {text}: columns of column files have numbers, from 0 or from -1 backwards; for files "
+            "whose columns have names, say what they are: --format token-csv for CSV, --format conllu for CoNLL-U."
         ) from None

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from chainfield.errors import ConfigError, DataError
 
-from .options import check_output, jobs, reading, reading_arguments
+from .options import (
+    annotation_files,
+    check_output,
+    column_number,
+    format_of_data,
+    format_options,
+    jobs,
+    reading,
+    reading_arguments,
+)
+
+if TYPE_CHECKING:
+    from chainfield.formats.format import Options
 
 DOCSTART = "-DOCSTART-"
 
@@ -17,7 +29,12 @@ DOCSTART = "-DOCSTART-"
 @click.command()
 @click.argument("files", nargs=-1, required=True, metavar="MODEL... DATA")
 @click.option(
-    "-o", "--output", type=click.Path(path_type=Path), required=True, help="The page (.html) or its data (.json)."
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    default=Path("report.html"),
+    show_default=True,
+    help="The page (.html) or its data (.json).",
 )
 @click.option(
     "--train",
@@ -25,7 +42,9 @@ DOCSTART = "-DOCSTART-"
 )
 @click.option("--title", default="", help="Title of the page.")
 @click.option("--errors", type=click.IntRange(min=0), default=200, show_default=True, help="Sentences with mistakes.")
-@click.option("--label-column", type=int, help="Column of the gold label  [default: the model's]")
+@click.option("--label-column", help="Column of the gold label  [default: the model's]")
+@format_of_data
+@annotation_files
 @click.option("--quiet", is_flag=True, help="Show nothing but errors.")
 @jobs
 @reading
@@ -35,7 +54,11 @@ def report(
     train: str | None,
     title: str,
     errors: int,
-    label_column: int | None,
+    label_column: str | None,
+    format_: str | None,
+    word_column: str | None,
+    sentence_column: str | None,
+    text_field: str | None,
     quiet: bool,
     jobs: int,
     **options: Any,
@@ -43,31 +66,40 @@ def report(
     """Write a page on what MODEL does on the labelled DATA: scores, mistakes, confidence, and what is inside.
 
     Several models are compared on the same data. The page is one file that needs no network. Documents that are
-    separated by -DOCSTART- lines are resampled as wholes. DATA is a column file; for models of whole sequences, a .npz
-    file or a folder of arrays.
+    separated by -DOCSTART- lines are resampled as wholes. DATA is a column file or annotated texts; for models of whole
+    sequences, a .npz file or a folder of arrays.
     """
     if len(files) < 2:
-        raise ConfigError("Give a model and labelled data: chainfield report MODEL DATA -o report.html")
+        raise ConfigError("Give a model and labelled data: chainfield report MODEL DATA")
     if output.suffix.lower() not in (".html", ".htm", ".json"):
         raise ConfigError(f"{output}: the name of a report must end in .html or .json.")
     *models, data = files
     check_output(output, data, train, *models)
     from chainfield.files import check_writable
+    from chainfield.formats.format import Options
     from chainfield.models import ClassifyingModel, load
     from chainfield.reports import report as make
 
     check_writable(output)
     loaded = [load(name, jobs) for name in models]
     arguments = reading_arguments(**options)
-    whole = isinstance(loaded[0], ClassifyingModel)
-    read = _arrays if whole else _columns
-    X, y, groups = read(data, loaded[0], models[0], label_column, arguments)
+
+    def read(path: str) -> tuple[Any, Any, Any]:
+        if isinstance(loaded[0], ClassifyingModel):
+            return _arrays(path)
+        name, named = format_options(format_, word_column, sentence_column, text_field, path)
+        if name is not None:
+            named = {**named, "label_column": label_column}
+            return _texts(path, loaded[0], models[0], name, Options(encoding=arguments["encoding"], **named), quiet)
+        return _columns(path, _of_tokens(loaded[0]), models[0], column_number(label_column), arguments)
+
+    X, y, groups = read(data)
     more: dict[str, Any] = {}
     if train is not None:
-        X_train, y_train, train_groups = read(train, loaded[0], models[0], label_column, arguments)
+        X_train, y_train, train_groups = read(train)
         more = {"train": (X_train, y_train), "train_groups": train_groups}
     page = make(
-        loaded,
+        [_of_tokens(model) for model in loaded],
         X,
         y,
         output,
@@ -130,9 +162,22 @@ def _columns(
     return rows, labels, groups if len(set(groups)) > 1 else None
 
 
-def _arrays(
-    data: str, model: Any, name: str, label_column: int | None, arguments: dict[str, Any]
-) -> tuple[Any, Any, Any]:
+def _of_tokens(model: Any) -> Any:
+    """The model of tokens inside of one of texts."""
+    return getattr(model, "model_", model)
+
+
+def _texts(data: str, model: Any, name: str, kind: str, options: Options, quiet: bool) -> tuple[Any, Any, Any]:
+    """Sentences of annotated texts, and their labels."""
+    from chainfield.text.tagging.text_tagger import TextTagger
+
+    from .gold import gold_texts
+
+    gold = gold_texts(TextTagger.around(model, name), data, kind, options, quiet=quiet)
+    return gold.rows, gold.labels, None
+
+
+def _arrays(data: str) -> tuple[Any, Any, Any]:
     from chainfield.data.array_corpus import load_arrays
 
     found = load_arrays(data)

@@ -11,7 +11,15 @@ import click
 from chainfield.errors import ConfigError, DataError
 
 from .model_options import given_settings
-from .options import annotated_texts, annotation_files, check_output, column_arguments, labels_given, reading
+from .options import (
+    annotated_texts,
+    annotation_files,
+    check_output,
+    column_arguments,
+    format_options,
+    labels_given,
+    reading,
+)
 from .train import MODELS_SHOWN, Train
 
 _TAGGERS = [name for name in MODELS_SHOWN if name not in ("hmm", "hcrf", "empirical")]
@@ -45,13 +53,13 @@ def review(
     check_output(output, data)
     kind = MODELS[model]
     estimator = kind(**{"n_jobs": -1, **given_settings(kind, options)})
-    from chainfield.formats.endings import annotated
 
     def watch(done: int, of: int) -> None:
         if not quiet:
             click.echo(f"model {done} of {of}", err=True)
 
-    name = annotated(data, options["format_"])
+    named = {key: options[key] for key in ("format_", "word_column", "sentence_column", "text_field")}
+    name, _ = format_options(**named, data=data)
     options |= {"quiet": quiet}
     places = (
         _columns(estimator, data, options, folds, watch)

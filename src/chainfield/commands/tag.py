@@ -14,7 +14,7 @@ import click
 from chainfield.errors import ConfigError, DataError
 
 from .given import split_given
-from .options import annotation_files, check_output, jobs, reading, reading_arguments
+from .options import annotation_files, check_output, format_options, jobs, reading, reading_arguments
 
 if TYPE_CHECKING:
     from chainfield.data.coded_rows import CodedRows
@@ -94,19 +94,19 @@ def tag(
         own = {name: value for name, value in names.items() if value is not None}
         _tag_on_cluster(model, data, output, dask, reading_arguments(**options), own)
         return
-    from chainfield.formats.endings import annotated
-
-    name = "text" if text else annotated(data, format_)
+    name, fields = format_options(format_, word_column, sentence_column, text_field, data)
+    name = "text" if text else name
     if name is not None:
         if given is not None:
             raise ConfigError("--given is a column of column files; leave it out for raw text and annotation files.")
-        fields = {"word_column": word_column, "sentence_column": sentence_column, "text_field": text_field}
+        fields["separator"] = options["separator"] and options["separator"].replace("\\t", "\t")
         _tag_text(model, data, output, name, whole, to, n_best, decoder, jobs, options["encoding"], fields, review)
         return
     if whole or to or review is not None:
         raise ConfigError(
             "--whole, --to and --review are for raw text and annotation files; give --text or --format too."
         )
+    _check_name(output, as_json=as_json)
     if Path(output).suffix in (".gz", ".bz2", ".xz", ".zst"):
         raise ConfigError(f"{output}: output is plain text; write it to a pipe to compress it.")
     tagger, about = load_tagger(model, count_jobs(jobs))
@@ -135,6 +135,18 @@ def tag(
                 out.buffer.write(block.with_cells(cells, list(map(str, tagger.task.labels))))  # type: ignore[attr-defined]
             out.flush()
         out.flush()  # data without a sentence have an answer too
+
+
+def _check_name(output: str, *, as_json: bool) -> None:
+    """Refuse names of files that promise something else than columns."""
+    from chainfield.formats.endings import format_named
+
+    promised = None if output == "-" else format_named(output)
+    if promised in ("jsonl", "label-studio", "doccano", "prodigy", "parquet", "docbin") and not as_json:
+        raise ConfigError(
+            f"{output}: a column file is answered with one more column; give the output another name, or --json for "
+            "one JSON object per sentence."
+        )
 
 
 def _tag_on_cluster(

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 PORTION = 256  # documents
 
 
-def load_annotations(path: str, name: str, options: Options, quiet: bool) -> list[Document]:
-    """All documents of a file; what was left out is told."""
+def load_annotations(path: str, name: str, options: Options, quiet: bool, use: str = "to learn") -> list[Document]:
+    """All documents of a file; what was left out is told. ``use``: what their spans are needed for."""
     from chainfield.formats import Report, format_of
 
     report = Report()
@@ -30,7 +30,11 @@ def load_annotations(path: str, name: str, options: Options, quiet: bool) -> lis
     if not found:
         raise DataError(f"{path} holds no document.")
     if not any(document.spans for document in found):
-        raise DataError(f"{path} holds {len(found):,} documents, but no span; there is nothing to learn.")
+        raise DataError(
+            f"{path} holds {len(found):,} documents, but no span; there is nothing {use}. It was read as {name}; if it "
+            "is something else, say so with --format, and name its fields or columns with --text-field, --word-column "
+            "and --label-column."
+        )
     if not quiet:
         show_losses(report)
     return found

@@ -11,7 +11,15 @@ import click
 from chainfield.errors import ChainfieldError, ConfigError, DataError
 
 from .model_options import SettingOption, given_settings, options_of, refuse_option
-from .options import annotated_texts, annotation_files, check_output, column_arguments, labels_given, reading
+from .options import (
+    annotated_texts,
+    annotation_files,
+    check_output,
+    column_arguments,
+    format_options,
+    labels_given,
+    reading,
+)
 
 DATA = "Data"
 MODELS_SHOWN = {  # one line per model, for help
@@ -142,9 +150,8 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
     _check_options(kind, model, dev, add, options, checkpoint)
     estimator = kind(**{"n_jobs": -1, **settings})
     estimator.check_settings()
-    from chainfield.formats.endings import annotated
-
-    name = None if issubclass(kind, ClassifyingModel) else annotated(data, options["format_"])
+    named = {key: options[key] for key in ("format_", "word_column", "sentence_column", "text_field")}
+    name = None if issubclass(kind, ClassifyingModel) else format_options(**named, data=data)[0]
     if name is not None:
         if options["tune"] is not None:
             raise ConfigError("--tune is for column files and for arrays in memory; leave it out.")
@@ -198,7 +205,7 @@ def _train_text(
 
     from .training_data import load_texts
 
-    if options["separator"] or options["sign"]:
+    if options["sign"] or (options["separator"] and name != "token-csv"):
         raise ConfigError("--separator and --unknown are for column files; leave them out.")
     found, tagger = load_texts(estimator, data, dev, name, options)
     if not options["quiet"]:

@@ -52,12 +52,14 @@ def load_texts(
     reading = Options(
         encoding=options["encoding"],
         label_column=None if label == "-1" else label,
+        separator=options["separator"] and options["separator"].replace("\\t", "\t"),
         **{key: options[key] for key in ("word_column", "sentence_column", "text_field")},
     )
     documents = load_annotations(data, name, reading, options["quiet"])
     held_out = None
     if dev is not None:
-        held_out = load_annotations(dev, annotated(dev, options["format_"]) or name, reading, options["quiet"])
+        kind = annotated(dev, options["format_"], named=name == "token-csv")
+        held_out = load_annotations(dev, kind or name, reading, options["quiet"])
     tagger = TextTagger(
         model=estimator, **{key: options[key] for key in ("tokeniser", "sentences", "misaligned", "overlapping")}
     )

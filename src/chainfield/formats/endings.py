@@ -36,8 +36,11 @@ def format_named(path: str | PathLike[str]) -> str | None:
     return max(fitting)[1] if fitting else None
 
 
-def annotated(path: str, name: str | None = None) -> str | None:
-    """The format of an annotation file, by its name unless one is given; None for column files: they hold no text."""
+def annotated(path: str, name: str | None = None, *, named: bool = False) -> str | None:
+    """The format of an annotation file, by its name unless one is given; None for column files: they hold no text.
+
+    ``named``: columns were named, so that CSV and TSV are no column files, whatever their header says.
+    """
     if name is not None:
         from .catalogue import format_of
 
@@ -46,7 +49,7 @@ def annotated(path: str, name: str | None = None) -> str | None:
     plain = (
         found in (None, COLUMNS)
         or (found == "brat" and not any(Path(path).glob("*.txt")))
-        or (found == "token-csv" and not _has_header(path))  # a column file with tabs
+        or (found == "token-csv" and not named and not _has_header(path))  # a column file with tabs
     )
     return None if plain else found
 

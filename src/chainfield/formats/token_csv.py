@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import ClassVar, final
 
 from chainfield.data.opening import line_runs_of, open_text, source_name
@@ -36,7 +37,8 @@ class TokenCsv(Format):
         csv.field_size_limit(DOCUMENT_BYTES.value())
         with line_runs_of(path, options.encoding, limit=DOCUMENT_BYTES) as (_, runs):  # cells may hold line ends
             lines = (line + "\n" for run in runs for line in run)
-            rows = csv.reader(lines, delimiter=_separator(path, options))
+            head = next(lines, "")
+            rows = csv.reader(chain([head], lines), delimiter=_separator(path, head, options))
             try:
                 header = next(rows, [])
                 columns = _Columns(header, options, name)
@@ -68,7 +70,7 @@ class TokenCsv(Format):
         """Sentence, gap, word, label."""
         with writing(path, options) as out:
             rows = csv.writer(
-                out, delimiter=_separator(path, options), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
+                out, delimiter=_separator(path, "", options), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC
             )
             rows.writerow(["sentence", _GAP, "word", "label"])
             for number, document in enumerate(documents):
@@ -82,13 +84,26 @@ class TokenCsv(Format):
 
 
 def has_header(path: str) -> bool:
-    """Whether the first line of a file names a word and a sentence: column files have no such line."""
+    """Whether the first line of a file names a word and a sentence: column files have no such line.
+
+    A CSV with other names is refused here: taken for a column file, it would be read line by line.
+    """
     try:
         with open_text(path, limit=DOCUMENT_BYTES) as lines:
-            cells = {cell.strip().strip('"').lower() for cell in next(lines, "").replace("\t", ",").split(",")}
+            first = next(lines, "").strip()
     except (OSError, DataError):
         return False
-    return bool(cells & set(_WORD)) and bool(cells & set(_SENTENCE))
+    names = [cell.strip().strip('"') for cell in first.replace("\t", ",").replace(";", ",").split(",")]
+    cells = {name.lower() for name in names}
+    if cells & set(_WORD) and cells & set(_SENTENCE):
+        return True
+    if ".csv" in path.lower() and len(names) > 1 and "\t" not in first and " " not in first:
+        raise DataError(
+            f"{path}: its columns ({', '.join(map(repr, names[:6]))}) do not say which holds the words and which tells "
+            "sentences apart; name them with --word-column, --sentence-column and --label-column. (If it is a column "
+            "file all the same: --format columns.)"
+        )
+    return False
 
 
 class _Columns:
@@ -142,7 +157,9 @@ class _Columns:
         )
 
 
-def _separator(path: str, options: Options) -> str:
+def _separator(path: str, head: str, options: Options) -> str:
     if options.separator is not None:
         return options.separator
-    return "\t" if ".tsv" in str(path) else ","
+    if ".tsv" in str(path):
+        return "\t"
+    return ";" if ";" in head and "," not in head else ","
