@@ -18,6 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import zstandard
 
@@ -538,6 +539,27 @@ def test_commands_work_in_a_process_of_their_own(args: tuple[str, ...], tiny: Pa
         out, err = process.communicate()
     assert (process.returncode, err) == (0, "")
     assert out
+
+
+@pytest.mark.parametrize("model", ["empirical", "latent", "memm", "hidden-unit"])
+def test_every_kind_of_model_is_known_in_a_process_that_only_loads_it(model: str, tiny: Path) -> None:
+    assert run("train", "tiny.txt", "kind.cf", "--model", model, "--quiet").code == 0
+    for args in OWN_PROCESS:
+        with start(args[0], "kind.cf", *args[2:]) as process:
+            out, err = process.communicate()
+        assert (process.returncode, err) == (0, "")
+        assert out
+
+
+def test_a_model_of_arrays_is_not_taken_for_an_unknown_one(tiny: Path) -> None:
+    rng = np.random.default_rng(0)
+    np.savez("x.npz", X=rng.normal(size=(40, 2)), lengths=np.full(8, 5), y=np.array(["a", "b"] * 4))
+    assert run("train", "x.npz", "hmm.cf", "--model", "hmm", "--quiet").code == 0
+    for command in ("tag", "evaluate"):
+        with start(command, "hmm.cf", "tiny.txt") as process:
+            _, err = process.communicate()
+        assert process.returncode == 1
+        assert "labels whole sequences, not positions; use chainfield classify" in err
 
 
 # ---- evaluate --------------------------------------------------------------------------------------------------------

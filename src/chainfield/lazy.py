@@ -50,11 +50,15 @@ def _read(package: str, stub: Path) -> Iterator[tuple[str, tuple[str, str | None
 
 
 class Registry(MutableMapping[str, type[T]], Generic[T]):
-    """Classes by the names that files and commands give them. Those of a family are imported when they are named."""
+    """Classes by the names that files and commands give them. Those of a family are imported when they are named.
 
-    def __init__(self) -> None:
+    ``others``: a module that announces more of them; it is imported when a name is met that nobody has announced yet.
+    """
+
+    def __init__(self, others: str | None = None) -> None:
         self._known: dict[str, type[T]] = {}
         self._announced: dict[str, tuple[str, str]] = {}
+        self._others = others
 
     def announce(self, name: str, module: str, kind: str) -> None:
         """A class of a module that need not be imported yet, by the name that stands for it."""
@@ -69,7 +73,7 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
         return self._known[name].__name__ if name in self._known else self._announced[name][1]
 
     def __getitem__(self, name: str) -> type[T]:
-        if name not in self._known and name in self._announced:
+        if name not in self._known and name in self:
             module, kind = self._announced[name]
             self._known[name] = getattr(importlib.import_module(module), kind)
         return self._known[name]
@@ -87,4 +91,7 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
         return len({**self._announced, **self._known})
 
     def __contains__(self, name: object) -> bool:  # a Mapping would import the class to see whether it is there
+        if name not in self._known and name not in self._announced and self._others is not None:
+            others, self._others = self._others, None
+            importlib.import_module(others)
         return name in self._known or name in self._announced

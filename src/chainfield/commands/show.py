@@ -44,7 +44,6 @@ def show(
     from chainfield.features import TemplateFeatures
     from chainfield.files.model import load_model
     from chainfield.fitted import names
-    from chainfield.models import MODELS  # noqa: F401 (parts of models are known once their families are)
 
     if lines:
         _lines(model, as_json or template or label is not None or states is not None)

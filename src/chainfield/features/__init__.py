@@ -12,7 +12,7 @@ from .template import Template, TemplateSet, load_template, parse_template
 from .text import text_template
 
 #: Feature maps that a model file may name, by their kinds.
-MAPS: Registry[FeatureMap] = Registry()
+MAPS: Registry[FeatureMap] = Registry("chainfield.models.families")
 MAPS.update({m.kind: m for m in (NamedFeatures, TemplateFeatures, DenseFeatures, SparseFeatures)})
 
 __all__ = [

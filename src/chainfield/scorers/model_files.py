@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound="type[Scorer]")
 
 #: Scorers that a model file may name, by the names of their classes.
-SCORERS: Registry[Scorer] = Registry()
+SCORERS: Registry[Scorer] = Registry("chainfield.models.families")
 # Fields of these types are stored part by part: their loaders, by the name of the type.
 _NESTED: dict[str, Callable[[dict[str, Any], Arrays], Any]] = {}
 
