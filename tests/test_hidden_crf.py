@@ -828,3 +828,18 @@ def test_trainers_refuse_what_they_cannot_do():
         HMMClassifier(trainer="magic").fit(X, Y)
     assert Adam().projects
     assert not LBFGS().projects
+
+
+def test_texts_of_one_word_are_classified_by_default():
+    requests = ["play some jazz", "play the new album now please", "book a table for two", "is there a table tonight"]
+    X, intents = [words.split() for words in requests], ["music", "music", "food", "food"]
+    model = HiddenCRF(random_state=0, n_jobs=1).fit(X * 5, intents * 5)
+    assert model.predict([["play"], ["table"], *X]).tolist() == ["music", "food", *intents]
+    assert "L-BFGS" in model.stop_reason_ or "converged" in model.stop_reason_
+    # Stochastic steps where steps are set, and a form of one's own where it is named.
+    steps = HiddenCRF(batch_size=2, topology="left-to-right", n_states=3, max_iter=3, random_state=0).fit(X, intents)
+    assert steps.n_iter_ == 3
+    with pytest.raises(DataError, match="the shortest path of any class has"):
+        steps.predict([["play"]])
+    with pytest.raises(ConfigError, match="auto, left-to-right, ergodic"):
+        HiddenCRF(topology="ring").fit(X, intents)

@@ -101,7 +101,7 @@ def test_the_command_line_refuses(folder, tmp_path):
     for options, match in (
         (["--model", "hmm", "--scheme", "bio"], "--scheme has no effect with --model hmm"),
         (["--model", "linear", "--states", "2"], "--states has no effect with --model linear"),
-        (["--model", "hcrf", "--trainer", "em"], "'em'; choose one of sgd"),
+        (["--model", "hcrf", "--trainer", "em"], "'em'; choose one of auto, sgd"),
     ):
         done = run("train", folder / "train.npz", target, *options)
         assert done.code in (1, 2), options

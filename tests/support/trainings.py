@@ -102,8 +102,8 @@ TRAININGS: dict[str, Made] = {
     "hmm-gradient": (lambda: HMMClassifier(trainer="rprop", max_iter=5, constraints="renormalised"), wholes),
     "hcrf": (lambda: HiddenCRF(kappa=0.3, l2=10.0, max_iter=50), wholes),
     "hcrf-random": (lambda: HiddenCRF(start="random", trainer="lbfgs", max_iter=10), wholes),
-    "hcrf-text": (  # by the step that 0.1.0 chose by itself
-        lambda: HiddenCRF(l2=0.5, n_states=2, max_iter=4, learning_rate=0.05),
+    "hcrf-text": (  # by the defaults of 0.1.0, and by the step that it chose by itself
+        lambda: HiddenCRF(l2=0.5, n_states=2, max_iter=4, learning_rate=0.05, topology="left-to-right"),
         lambda: (text(20)[0], ["a", "b"] * 10),
     ),
 }  # fmt: skip

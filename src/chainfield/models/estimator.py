@@ -81,7 +81,12 @@ class ChainEstimator(
         """The states behind the labels, and which may follow which."""
 
     def _sized_space(
-        self, labels: tuple[Any, ...], rules: Rules | None, data: TrainingData, previous: FittedModel | None
+        self,
+        labels: tuple[Any, ...],
+        rules: Rules | None,
+        data: TrainingData,
+        features: FeatureMap,
+        previous: FittedModel | None,
     ) -> StateSpace:
         """The same, where the data have a say in it."""
         return self._space(labels, rules)
@@ -188,7 +193,7 @@ class ChainEstimator(
         check_class_weight(self.class_weight, labels)
         self._check_tuning(labels, data, run)
         scheme, rules = self._rules(labels, data.label_sequences)
-        task, space = self.task_type(labels), self._sized_space(labels, rules, data, previous)
+        task, space = self.task_type(labels), self._sized_space(labels, rules, data, features, previous)
         check_rules(rules, labels, data.label_sequences)
         task.check(space)
         material = data.material(self, features, task, space, previous)

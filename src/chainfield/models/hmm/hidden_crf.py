@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 
@@ -23,13 +23,14 @@ from chainfield.problem import SummedProblem
 from chainfield.scorers import Boundary, Chain, LowRankTransition, Scorer, Transition
 from chainfield.settings import Choice, Number, but, choice, whole
 from chainfield.states import StateSpace
-from chainfield.trainers import SGD, Trainer, calibrate
+from chainfield.trainers import SGD, Trainer, calibrate, resolve_trainer
 
 from .aligning import Aligning
 from .anchored import Anchored
 from .certainty import USUAL, flattening
 from .chains import Fitting, anchored, fit_hmm, moment_chain, plain_chain
 from .flattened import Flattened
+from .mixture import GaussianMixture
 from .sizing import Blocks
 from .topologies import BlockSettings
 
@@ -38,6 +39,8 @@ BATCH_SIZE = 10  # sequences per step: nearly the same steps as one by one, in a
 # Weights that start from an HMM are drawn back there with force: by this times the number of sequences. Passes over the
 # data are few for the same reason: later ones mostly overfit.
 ANCHORED_L2, PASSES = 0.05, 25
+# Settings that speak of stochastic steps.
+STEPS = ("learning_rate", "batch_size", "average_from")
 # A step away from an HMM: a pass over any number of sequences moves about as far. The average of the iterates bears
 # longer steps than the last iterate, by which a trial on a sample judges; but not any.
 PASS_RATE, BOLDER = 6.0, 8.0
@@ -85,6 +88,7 @@ class HiddenCRF(
         "None: 0.05 times the number of sequences from an HMM, else 0.15 (0.5 over arrays); 0 for objectives that are "
         "not smooth.",
     )
+    auto_trainer: ClassVar[str | None] = "sgd"
     max_iter: int | None = but(
         TrainingSettings.max_iter,
         help="Most iterations; for online trainers, passes over the data. None: 25 passes of sgd from an HMM, else the "
@@ -92,11 +96,11 @@ class HiddenCRF(
     )
     trainer: str = but(
         TrainingSettings.trainer,
-        default="sgd",
-        kind=Choice(("sgd", "averaged", "rprop", "lbfgs", "adam", "owlqn", "auto")),
-        help="How the objective is minimised. sgd is stochastic gradient ascent; for smooth objectives it takes 10 "
-        "sequences per step and averages from the second pass on, unless batch_size and average_from say otherwise. "
-        "rprop with a batch_size is stochastic RProp.",
+        kind=Choice(("auto", "sgd", "averaged", "rprop", "lbfgs", "adam", "owlqn")),
+        help="How the objective is minimised. auto: sgd over arrays, and where steps are set (learning_rate, "
+        "batch_size, average_from); over text and other features L-BFGS (OWL-QN with l1). sgd is stochastic gradient "
+        "ascent; for smooth objectives it takes 10 sequences per step and averages from the second pass on, unless "
+        "batch_size and average_from say otherwise. rprop with a batch_size is stochastic RProp.",
     )
 
     def _objective(self) -> Objective:
@@ -145,6 +149,9 @@ class HiddenCRF(
     def _trainer(self, problem: SummedProblem, theta: Float, partial: bool) -> Trainer[Any]:
         objective, name = problem.objective, trainer_name(self, problem.objective, partial)
         from_hmm = any(isinstance(scorer, Anchored) for scorer in problem.chain.scorers)
+        sparse = not from_hmm and not any(isinstance(scorer, GaussianMixture) for scorer in problem.chain.emissions)
+        if self.trainer == "auto" and sparse and not partial and all(getattr(self, step) is None for step in STEPS):
+            name = resolve_trainer("auto", objective)
         small: dict[str, Any] = {}
         if name == "sgd" and objective.smooth:
             small = {"average_from": 1, "batch_size": BATCH_SIZE, "max_iter": PASSES if from_hmm else None}

@@ -17,9 +17,10 @@ from chainfield.models.material import Examples, Material
 from chainfield.states import Rules, StateSpace
 
 from .mixture import GaussianMixture
-from .topologies import TOPOLOGIES, block_space
+from .topologies import TOPOLOGIES, block_space, form_of
 
 if TYPE_CHECKING:
+    from chainfield.features.feature_map import FeatureMap
     from chainfield.fitted import FittedModel
     from chainfield.models.training_data import TrainingData
 
@@ -37,13 +38,18 @@ class Blocks:
     skip: int
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
-        return self._blocks(labels, {}, None)
+        return self._blocks(labels, {}, None, None)
 
     def _sized_space(
-        self, labels: tuple[Any, ...], rules: Rules | None, data: TrainingData, previous: FittedModel | None
+        self,
+        labels: tuple[Any, ...],
+        rules: Rules | None,
+        data: TrainingData,
+        features: FeatureMap,
+        previous: FittedModel | None,
     ) -> StateSpace:
         needed = self.n_states == "auto" and isinstance(self.topology, str)
-        return self._blocks(labels, data.lengths() if needed else {}, previous)
+        return self._blocks(labels, data.lengths() if needed else {}, features, previous)
 
     def _n_components(self, material: Material, space: StateSpace) -> int:
         """Of arrays; those of an older model stay."""
@@ -55,16 +61,21 @@ class Blocks:
         )
 
     def _blocks(
-        self, labels: tuple[Any, ...], lengths: Mapping[Any, Mapping[int, int]], previous: FittedModel | None
+        self,
+        labels: tuple[Any, ...],
+        lengths: Mapping[Any, Mapping[int, int]],
+        features: FeatureMap | None,
+        previous: FittedModel | None,
     ) -> StateSpace:
         """Classes that an older model knows keep their states."""
-        skip = int(self.skip) if isinstance(self.topology, str) and self.topology == TOPOLOGIES[0] else None
+        form = form_of(self.topology, features)
+        skip = int(self.skip) if isinstance(form, str) and form == TOPOLOGIES[0] else None
         found = {label: auto_states(lengths.get(label, {}), skip) for label in labels}
         if previous is not None:
             found |= {previous.task.labels[b.label]: len(b.states) for b in previous.chain.space.blocks}
         return block_space(
             [found[label] if self.n_states == "auto" else int(self.n_states) for label in labels],
-            self.topology,
+            form,
             self.skip,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from chainfield.models.groups import Grouped
 from chainfield.settings import Kind, choice, flag, given, number, whole
 from chainfield.states import StateSpace, class_blocks, left_to_right, partitioned, topology
 
+if TYPE_CHECKING:
+    from chainfield.features.feature_map import FeatureMap
+
 TOPOLOGIES = ("left-to-right", "ergodic")
+AUTO = "auto"
 FLATTENINGS = ("states", "classes")
 INITS = ("kmeans", "split")
 
@@ -24,16 +28,16 @@ class Topology(Kind):
     """The form of a block: a name, or a matrix."""
 
     metavar: ClassVar[str] = "NAME"
-    noun: ClassVar[str] = '"left-to-right", "ergodic", or a matrix'
-    expected: ClassVar[str] = f"choose one of {', '.join(TOPOLOGIES)}, or give a matrix"
+    noun: ClassVar[str] = '"auto", "left-to-right", "ergodic", or a matrix'
+    expected: ClassVar[str] = f"choose one of {', '.join((AUTO, *TOPOLOGIES))}, or give a matrix"
 
     def fits(self, value: Any) -> bool:
         """A known name; what a matrix says is read when blocks are made."""
-        return value in TOPOLOGIES if isinstance(value, str) else value is not None
+        return value in (AUTO, *TOPOLOGIES) if isinstance(value, str) else value is not None
 
     def parse(self, text: Any) -> str:
         """A name."""
-        if text not in TOPOLOGIES:
+        if text not in (AUTO, *TOPOLOGIES):
             raise ValueError(self.expected)
         return str(text)
 
@@ -57,9 +61,10 @@ class BlockSettings(Grouped):
         search=(1, 2, 3, 5, 8),
     )
     topology: Any = given(
-        "left-to-right",
-        "Which states may follow which: left-to-right, ergodic, or your own: a boolean matrix "
-        "[from, to], or a tuple (matrix, starts, ends).",
+        AUTO,
+        "Which states may follow which: left-to-right, ergodic (any), or your own: a boolean matrix [from, to], or a "
+        "tuple (matrix, starts, ends). auto: left-to-right over arrays; ergodic over text and other features, so that "
+        "a text may have any length.",
         Topology(),
     )
     skip: int = whole(1, "Left to right: how far a step may go ahead.")
@@ -93,6 +98,13 @@ class BlockSettings(Grouped):
         above=True,
         search=(0.03, 1.0),
     )
+
+
+def form_of(topology: Any, features: FeatureMap | None) -> Any:
+    """What "auto" stands for, by what is known of the features; other topologies as they are."""
+    if not isinstance(topology, str) or topology != AUTO:
+        return topology
+    return TOPOLOGIES[0] if features is None or features.kind == "dense" else TOPOLOGIES[1]
 
 
 def block_space(n_states: Sequence[int], kind: Any, skip: Any) -> StateSpace:
