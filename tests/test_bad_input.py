@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from chainfield import LinearCRF
-from chainfield.errors import ChainfieldError, ConfigError, DataError, DivergenceError, ModelFileError, NoPathError
+from chainfield import HiddenUnitCRF, LinearCRF
+from chainfield.errors import (
+    ChainfieldError,
+    ConfigError,
+    DataError,
+    DataWarning,
+    DivergenceError,
+    ModelFileError,
+    NoPathError,
+)
 
 X = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}], [{"w": "a"}, {"w": "c"}, {"w": "b"}]]
 Y = [["O", "B-X"], ["O"], ["B-X", "I-X", "O"]]
@@ -457,3 +466,43 @@ def test_unknown_development_labels_are_left_out():
 def test_unseen_development_labels_count_as_errors():
     model = fit(X, [["a"] * len(y) for y in Y], X_dev=X, y_dev=[["b"] * len(y) for y in Y])
     assert model.history_[0]["dev_score"] == 0.0
+
+
+def scaled_labels(change):
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(6, 3))
+    X = [rng.normal(size=(5, 6)) for _ in range(12)]
+    y = [[str(k) for k in (x @ weights).argmax(axis=1)] for x in X]
+    return [change(x) for x in X], y
+
+
+@pytest.mark.parametrize(
+    ("change", "linear", "units"),
+    [
+        (lambda x: x, None, None),
+        (lambda x: x * 300, None, None),
+        (lambda x: np.c_[x, 1.7e9 + 60 * np.arange(len(x))], "scales: x6 goes up to 1.7e", "x6 goes up to"),
+        (lambda x: np.c_[x, np.full(len(x), 1e200)], "x6 goes up to 1e\\+200", "x6 goes up to 1e\\+200"),
+        (lambda x: 1e-3 * x, "All columns are tiny: none goes beyond 0.003", None),
+        (lambda x: x + 10, None, "far from 0 for how little they vary: x\\d is 10"),
+    ],
+    ids=["as usual", "large alike", "a time", "huge", "tiny", "shifted"],
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::chainfield.errors.ConvergenceWarning")
+def test_columns_that_training_cannot_serve_are_named(change, linear, units):
+    X, y = scaled_labels(change)
+    for model, told in ((LinearCRF(max_iter=3), linear), (HiddenUnitCRF(hidden_units=5, max_iter=2), units)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.set_params(n_jobs=1).fit(X, y)
+        said = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
+        assert len(said) == (told is not None), said
+        assert told is None or re.search(told, said[0])
+
+
+def test_a_number_that_drowns_all_attributes_is_named():
+    X = [[{"word": "a", "position": 1000.0 * i} for i in range(4)] for _ in range(3)]
+    with pytest.warns(
+        DataWarning, match="position goes up to 3e\\+03, where an attribute without a number counts as 1"
+    ):
+        LinearCRF(max_iter=2, n_jobs=1).fit(X, [["x", "y"] * 2] * 3)

@@ -31,6 +31,7 @@ from chainfield.states import StateSpace
 from chainfield.states.naming import label_codes, label_ties
 
 from .material import Examples, Material
+from .scales import check_scales
 from .transfer import unite_pairs
 
 
@@ -91,6 +92,7 @@ def _renumbered(examples: Examples, numbers: Int32, n_full: int, n_single: int) 
 
 def linear_emissions(material: Material, space: StateSpace, *, boundary: bool) -> list[Scorer]:
     """Linear scores of whatever features there are."""
+    check_scales(material)
     scorers: list[Scorer] = []
     if material.pairs is not None:
         scorers.append(SparseLinear(material.pairs, space.n_rows, material.group_of))

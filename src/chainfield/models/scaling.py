@@ -8,12 +8,14 @@ smaller model is asked that was trained on another part. Scores grow with the am
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from chainfield.confidence.temperature import best_temperature
+from chainfield.errors import DataWarning
 from chainfield.fitted import FittedModel
 from chainfield.fitted.model import clamped_sums
 from chainfield.inference import log_partition
@@ -65,7 +67,9 @@ def crossfit_temperature(model: Any, sequences: Sequence[Any], targets: Sequence
             setattr(small, name, value)
     part = rest[:n].tolist()
     weights = None if weight is None else np.asarray(weight)[part]
-    small.fit([sequences[i] for i in part], [targets[i] for i in part], weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the model itself has said it
+        small.fit([sequences[i] for i in part], [targets[i] for i in part], weights)
     known = set(small.fitted_.task.labels)
     judged = [i for i in held.tolist() if _names(targets[i]) <= known]
     found = fit_temperature(small.fitted_, [sequences[i] for i in judged], [targets[i] for i in judged])

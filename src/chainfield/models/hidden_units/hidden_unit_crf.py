@@ -28,6 +28,7 @@ from chainfield.models.groups import (
 from chainfield.models.inputs import split_sequences
 from chainfield.models.kinds import seed_of
 from chainfield.models.material import Material
+from chainfield.models.scales import check_scales
 from chainfield.models.trainers import named_trainer, trainer_name
 from chainfield.objectives import Objective
 from chainfield.parallel import count_jobs
@@ -41,7 +42,7 @@ from chainfield.trainers import SGD, Trainer
 from .herding import Herding
 from .pretraining import PRETRAININGS, pretrain
 from .slimming import slimmed
-from .steps import PACE, UNIT_PACE, Sized, Steps, Wishes, check_scales, mean_square_norm, passes_of, scale_of, steps_of
+from .steps import PACE, UNIT_PACE, Sized, Steps, Wishes, mean_square_norm, passes_of, scale_of, steps_of
 
 BATCH_L2 = 0.05
 BURN_IN = 10
@@ -174,8 +175,7 @@ class HiddenUnitCRF(
     def _chain(self, material: Material, space: StateSpace) -> Chain:
         features, dense = material.features, material.extent.dense
         norm = mean_square_norm(material)
-        if dense:
-            check_scales(material)
+        check_scales(material, units=True)
         steps = self._steps(material.extent, self._objective(), sparse=not dense)
         units = HiddenUnits(
             features.n_columns if dense else features.n_features,

@@ -5,15 +5,13 @@ Everything is measured by the step of the transitions.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from operator import add
 from typing import Protocol, final
 
 import numpy as np
 
-from chainfield.arrays import Float
-from chainfield.errors import ConfigError, DataWarning
+from chainfield.errors import ConfigError
 from chainfield.models.material import Examples, Material
 from chainfield.objectives import Objective
 from chainfield.problem import LONG, WINDOW
@@ -41,8 +39,6 @@ LENGTH, MAX_POWER, SUM_POWER = 25.0, 0.75, 1.0
 # Passes by default. Few data, which are gone through quickly, want more of them: slots of 600 requests (5,000 words)
 # have a span F1 of 76.0 after 30 passes and 78.7 after 60; larger data change by less than half a point.
 FEWEST, MOST, POSITIONS = 30, 60, 300_000
-# Columns whose sizes differ by more than this share no step size.
-WILD = 1e3
 
 
 class Sized(Protocol):
@@ -124,27 +120,3 @@ def _square_norm(examples: Examples) -> float:
     assert batch.sparse is not None
     values, known = batch.sparse.values, batch.sparse.indices >= 0
     return float(known.sum()) if values is None else float((values[known] ** 2).sum())
-
-
-def _column_squares(examples: Examples) -> Float:
-    """(D,) sums of squares."""
-    assert examples.batch.dense is not None
-    squares: Float = np.sum(examples.batch.dense**2, axis=0)
-    return squares
-
-
-def check_scales(material: Material) -> None:
-    """Warn if columns have sizes that no step can serve together."""
-    sizes = np.sqrt(material.fold(_column_squares, np.add) / max(material.extent.n_positions, 1))
-    present = np.flatnonzero(sizes)
-    if len(present) < 2:
-        return
-    low, high = present[sizes[present].argmin()], present[sizes[present].argmax()]
-    if sizes[high] > WILD * sizes[low]:
-        names = material.features.feature_names()
-        warnings.warn(
-            f"The columns have very different scales: {names[high]} is about {sizes[high]:.3g}, {names[low]} about "
-            f"{sizes[low]:.3g}. Standardise them (mean 0, deviation 1), or the larger ones will drown the others.",
-            DataWarning,
-            stacklevel=5,
-        )
