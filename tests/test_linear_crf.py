@@ -974,3 +974,21 @@ def test_verbose_prints_a_line_an_iteration(capsys):
     assert len(capsys.readouterr().out.splitlines()) == 3
     LinearCRF(max_iter=3, n_jobs=1).fit(X, Y)
     assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("objective", ["perceptron", "large_margin"])
+@pytest.mark.parametrize(
+    ("X", "y"),
+    [
+        ([["a"], ["b"], ["c"], ["d"]], [["X"], ["Y"], ["X"], ["Y"]]),
+        ([["a", "b"], ["c", "d"]], [["1", "2"], ["2", "1"]]),
+        (
+            [["a", "b", "c", "d"], ["e", "f", "g", "h"], ["i", "j", "k", "l"]],
+            [list("XYXY"), list("YYXX"), list("XYYX")],
+        ),
+    ],
+)
+def test_the_average_of_few_steps_is_right_where_the_steps_are(objective, X, y):
+    model = LinearCRF(objective=objective, n_jobs=1).fit(X, y)
+    assert model.stop_reason_.startswith("every training sequence is right")
+    assert model.score(X, y) == 1.0
