@@ -980,3 +980,21 @@ def test_counts_are_added_to_an_older_model(tiny: Path) -> None:
 def test_options_without_effect_are_refused(model: str, option: tuple, tiny: Path) -> None:
     told = assert_refused("train", "tiny.txt", "x.cf", "--model", model, *option)
     assert f"{option[0]} has no effect with --model {model}" in told
+
+
+def test_the_demos_data_are_written_but_never_over_a_file(tmp_path: Path) -> None:
+    folder = tmp_path / "requests"
+    result = run("demo", "--data", folder)
+    assert result.code == 0
+    assert f"{folder / 'train.txt'}: 2,100 requests" in result.stdout
+    assert {path.name: len(load_corpus(path).rows) for path in folder.iterdir()} == {
+        "train.txt": 2100, "dev.txt": 350, "test.txt": 350,
+    }  # fmt: skip
+    assert "is there already; give another folder" in assert_refused("demo", "--data", folder)
+    assert "--data trains nothing" in assert_refused("demo", "--data", tmp_path / "x", "-o", tmp_path / "m.cf")
+
+
+def test_an_option_with_an_underscore_is_told_with_its_hyphen(tiny: Path) -> None:
+    result = run("train", "tiny.txt", "m.cf", "--max_iter", "3")
+    assert result.code == 2
+    assert "There is no option --max_iter; did you mean --max-iter?" in result.stderr

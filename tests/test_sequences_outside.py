@@ -64,7 +64,7 @@ def test_damaged_arrays(folder, tmp_path):
         ("one.npy", "a single array"),
         ("none", "no .npy files"),
         ("gone.npz", "does not exist"),
-        ("objects.npz", "cannot be read"),
+        ("objects.npz", "holds Python objects"),
     ):
         with pytest.raises(DataError, match=match):
             load_arrays(tmp_path / name)

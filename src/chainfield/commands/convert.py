@@ -43,8 +43,10 @@ def convert(
 
     Formats follow from the names of the files, or are given. What TARGET cannot hold is counted on standard error.
     """
-    from chainfield.formats import FORMATS, Report, format_of
+    from chainfield.formats import FORMATS, Report
     from chainfield.formats.format import Options
+
+    from .text import format_by
 
     if listed:
         for one in FORMATS.values():
@@ -53,7 +55,11 @@ def convert(
     if source is None or target is None:
         raise click.UsageError("Give a source and a target; chainfield convert --list shows the formats.")
     check_output(target, source)
-    reader, writer, report = format_of(source, source_format), format_of(target, target_format), Report()
+    reader, writer, report = (
+        format_by(source, source_format, "--from"),
+        format_by(target, target_format, "--to"),
+        Report(),
+    )
     seen = {"documents": 0, "spans": 0}
 
     def counted(documents: Iterable[Document]) -> Iterator[Document]:

@@ -9,6 +9,8 @@ from typing import cast
 
 import click
 
+from chainfield.errors import ConfigError
+
 _EXAMPLES = (
     "play the newest album by Miles Davis on Spotify",
     "add this song to my rainy day playlist",
@@ -17,10 +19,40 @@ _EXAMPLES = (
 )
 
 
+def _write_data(folder: Path) -> None:
+    """The requests as column files; no file is written over."""
+    import lzma
+
+    def requests(part: str) -> list[str]:
+        packed = (files("chainfield.data") / "demo" / f"snips.{part}.conll.xz").read_bytes()
+        return lzma.decompress(packed).decode().strip("\n").split("\n\n")
+
+    test = requests("test")
+    parts = {"train.txt": requests("train"), "dev.txt": test[::2], "test.txt": test[1::2]}
+    for name in parts:
+        if (folder / name).exists():
+            raise ConfigError(f"{folder / name} is there already; give another folder, or remove it.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, found in parts.items():
+        (folder / name).write_text("\n\n".join(found) + "\n", encoding="utf-8")
+        click.echo(f"{folder / name}: {len(found):,} requests")
+
+
 @click.command()
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Keep the trained model in this file.")
-def demo(output: Path | None) -> None:
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="FOLDER",
+    help="Only write the data there: train.txt, dev.txt and test.txt.",
+)
+def demo(output: Path | None, data: Path | None) -> None:
     """Learn to find slots in 2,100 requests to a voice assistant (SNIPS, CC0), then use what was learned."""
+    if data is not None:
+        if output is not None:
+            raise ConfigError("--data trains nothing; leave out -o, or --data.")
+        _write_data(data)
+        return
     from chainfield.data import load_corpus
 
     from .tables import coloured, console, show_report

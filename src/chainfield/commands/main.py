@@ -103,8 +103,15 @@ def main(args: list[str] | None = None) -> Any:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         leave(141)
     except (ChainfieldError, OSError, MemoryError, UnicodeError) as error:
-        click.echo(f"chainfield: {str(error) or type(error).__name__}", err=True)
+        click.echo(f"chainfield: {_told(error)}", err=True)
         leave(1)
+
+
+def _told(error: BaseException) -> str:
+    """An error in words; those of the system name the file first."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error) or type(error).__name__
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -91,6 +91,9 @@ def refuse_option(
     ctx: click.Context, option: str, model: str, kind: type[Configurable], owners: list[str]
 ) -> Exception:
     """The error for an option that a model does not have; ``owners``: the models that have it."""
+    hyphened = option.replace("_", "-")
+    if hyphened != option and any(hyphened in param.opts for param in ctx.command.get_params(ctx)):
+        return click.UsageError(f"There is no option {option}; did you mean {hyphened}?", ctx)
     if owners:
         return SettingError(f"{option} has no effect with --model {model}; it belongs to {', '.join(owners)}.")
     return click.UsageError(unknown_setting(kind, option.removeprefix("--").replace("-", "_"), flags=True), ctx)

@@ -14,7 +14,7 @@ from chainfield.errors import ConfigError, DataError
 from .losses import show_losses
 
 if TYPE_CHECKING:
-    from chainfield.formats.format import Options
+    from chainfield.formats.format import Format, Options
     from chainfield.text.document import Document
     from chainfield.text.tagging.text_tagger import TextTagger
 
@@ -71,7 +71,7 @@ def tag_documents(
     report = Report()
     documents = format_of(data, name).read(data, options, report) if read is None else read(data, options)
     documents = documents if review is None else doubtful(tagger, documents, review)
-    chosen = to or (None if output == "-" else _by_name(output))
+    chosen = to or (None if output == "-" else format_by(output, None, "--to").name)
     if chosen is None or chosen == "jsonl":
         _write_json(tagger, documents, output, options, best)
     else:
@@ -99,13 +99,14 @@ def doubtful(tagger: TextTagger, documents: Iterable[Document], n: int) -> Itera
         yield replace(document, meta={**document.meta, **more})
 
 
-def _by_name(output: str) -> str | None:
+def format_by(path: str, name: str | None, option: str) -> Format:
+    """The format of a name, or else of the name of a file; ``option`` is the one that says it."""
     from chainfield.formats import format_of
 
     try:
-        return format_of(output).name
+        return format_of(path, name)
     except ConfigError as error:
-        raise ConfigError(str(error).replace("--format or format=", "--to")) from None
+        raise ConfigError(str(error).replace("--format or format=", option)) from None
 
 
 def _pairs(tagger: TextTagger, documents: Iterable[Document], **wanted: Any) -> Iterator[tuple[Document, Any]]:

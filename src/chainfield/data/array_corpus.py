@@ -112,6 +112,11 @@ def _check_header(opened: IO[bytes], size: int, what: object) -> None:
     form: Any = np.lib.format  # some versions of NumPy have no types there
     read = form.read_array_header_1_0 if form.read_magic(opened) == (1, 0) else form.read_array_header_2_0
     shape, _, dtype = read(opened)
+    if dtype.hasobject:
+        raise DataError(
+            f"{what} holds Python objects, which are never read; save y as an array of strings or numbers, and X as "
+            "one array with all sequences end to end, beside their lengths."
+        )
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > size:
         raise DataError(f"{what} is cut short: its header tells of an array of the shape {shape}.")
 
