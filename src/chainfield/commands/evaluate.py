@@ -45,11 +45,12 @@ def evaluate(
     if len(files) > 2:
         raise ConfigError("Give a model and a data file, or a data file alone.")
     arguments = reading_arguments(**options)
-    name, named = format_options(format_, word_column, sentence_column, text_field, files[-1])
-    if len(files) == 2 and name is not None:
-        truth, guess, known = _of_texts(*files, name, {**named, "label_column": label_column}, jobs, arguments)
-    elif len(files) == 2:
-        truth, guess, known = _predicted(*files, column_number(label_column), jobs, arguments)
+    if len(files) == 2:
+        name, named = format_options(format_, word_column, sentence_column, text_field, files[1])
+        if name is not None:
+            truth, guess, known = _of_texts(*files, name, {**named, "label_column": label_column}, jobs, arguments)
+        else:
+            truth, guess, known = _predicted(*files, column_number(label_column), jobs, arguments)
     else:
         _refuse_model(files[0])
         truth, guess, known = _columns(files[0], column_number(label_column), arguments)
