@@ -143,7 +143,8 @@ EXPERIMENT = Experiment(
         "that are not given start uniformly as in Lample et al. (2016), full transitions uniformly within 0.1",
         "batches of sentences of similar length",
         "words and characters as in Lample et al. (2016); their number of hidden units is not given in the paper",
-        "hidden states that all labels share are tractable, as the paper says, but it does not try them",
+        "hidden states that all labels share are tractable, as the paper says, but it does not try them; here by "
+        "two seeds",
     ),
     subset="600 training sentences and two passes, so that no figure compares",
     run=run,
