@@ -551,6 +551,26 @@ def test_every_kind_of_model_is_known_in_a_process_that_only_loads_it(model: str
         assert out
 
 
+COLD = """
+import sys, threading
+from chainfield.files.model import load_model
+gate, found = threading.Barrier(8), []
+def load():
+    gate.wait()
+    found.append(load_model(sys.argv[1]))
+threads = [threading.Thread(target=load) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(len(found))
+"""
+
+
+def test_threads_of_a_cold_process_load_a_model_at_once(tiny: Path) -> None:
+    assert run("train", "tiny.txt", "kind.cf", "--model", "empirical", "--quiet").code == 0
+    shown = subprocess.run([sys.executable, "-c", COLD, "kind.cf"], capture_output=True, text=True, check=True)
+    assert shown.stdout == "8\n", shown.stderr
+
+
 def test_a_model_of_arrays_is_not_taken_for_an_unknown_one(tiny: Path) -> None:
     rng = np.random.default_rng(0)
     np.savez("x.npz", X=rng.normal(size=(40, 2)), lengths=np.full(8, 5), y=np.array(["a", "b"] * 4))

@@ -91,7 +91,8 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
         return len({**self._announced, **self._known})
 
     def __contains__(self, name: object) -> bool:  # a Mapping would import the class to see whether it is there
-        if name not in self._known and name not in self._announced and self._others is not None:
-            others, self._others = self._others, None
-            importlib.import_module(others)
+        others = self._others
+        if others is not None and name not in self._known and name not in self._announced:
+            importlib.import_module(others)  # other threads wait for it here
+            self._others = None
         return name in self._known or name in self._announced
