@@ -41,3 +41,31 @@ def test_one_thread_and_back(inner):
         pytest.skip("the BLAS of NumPy is not one that threads can be told of")
     assert int(after) >= int(before)
     assert same == "True"
+
+
+STARTS = """
+import os
+os.environ["OPENBLAS_NUM_THREADS"] = "2"
+import numpy as np
+from threadpoolctl import threadpool_info
+from chainfield import HiddenUnitCRF
+from chainfield.models.hidden_units import pretraining
+
+inside, seen = pretraining._divergence, set()
+
+def watched(*given):
+    seen.update(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+    return inside(*given)
+
+pretraining._divergence = watched
+X = [np.sign(np.random.default_rng(i).normal(size=(5, 3))) for i in range(4)]
+HiddenUnitCRF(hidden_units=2, pretraining="contrastive", max_iter=1, n_jobs=1).fit(X, [["a", "b", "a", "b", "a"]] * 4)
+print(seen)
+"""
+
+
+def test_starts_keep_to_one_thread_too():
+    """On busy processors, pre-training by two threads of BLAS took ten times as long as by one."""
+    done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() in ("{1}", "set()")

@@ -25,6 +25,8 @@ class FeatureMap(ABC):
     n_features: int = 0
     n_columns: int = 0
     n_edge_features: int = 0
+    #: On which scale columns of numbers are seen.
+    scaling: str = "none"
     #: Whether label pairs are scored by themselves (templates may leave that out).
     plain_transitions: bool = True
     #: What its batches have: "sparse", "dense", "edges", "tokens".

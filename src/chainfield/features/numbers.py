@@ -8,44 +8,72 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from chainfield.arrays import Arrays, Int32, offsets_of
+from chainfield.arrays import Arrays, Float, Int, Int32, offsets_of
 from chainfield.checking import ROWS, checked_csr, is_list, is_sparse
 from chainfield.errors import DataError
-from chainfield.schema import Part, Tensor, whole
+from chainfield.schema import Part, Tensor, demand, whole
 
 from .batch import Batch, Sparse, check_finite
+from .columns import TINIEST, Moments, Scale
 from .feature_map import FeatureMap
 
 
 @final
 class DenseFeatures(FeatureMap):
-    """Every position is a row of D numbers; a sequence is a (length, D) array."""
+    """Every position is a row of D numbers; a sequence is a (length, D) array.
+
+    ``asked``: the scaling that a user asks for (:mod:`.columns`). The scale is found in the first training data and
+    stays: weights that are trained further, or by other data, go on meaning the same.
+    """
 
     kind: ClassVar[str] = "dense"
     offers = frozenset({"dense"})
-    schema = Part((whole("n_columns", "columns of the arrays", "D", most="file"),))
+    schema = Part(
+        (whole("n_columns", "columns of the arrays", "D", most="file"),),
+        (
+            Tensor("centre", ("F64",), ("D",), "what counts as 0; missing: all are as given", optional=True),
+            Tensor("spread", ("F64",), ("D",), "how much counts as 1; goes with centre", least=TINIEST, optional=True),
+        ),
+    )
 
-    def __init__(self, n_columns: int = 0) -> None:
+    def __init__(self, n_columns: int = 0, asked: str = "none", scale: Scale | None = None) -> None:
         self.n_columns = n_columns
+        self.asked = asked
+        self.scale = scale
+        self._moments: Moments | None = None  # of the data that the scale comes from
+
+    @property
+    def scaling(self) -> str:  # type: ignore[override]
+        """The scaling that the data got."""
+        return "none" if self.scale is None else self.scale.scaling
 
     def learn(self, sequences: Sequence[Any], min_count: int = 1) -> Batch:
-        """Remember the number of columns."""
-        batch = _stack(sequences, self.n_columns or None)
-        assert batch.dense is not None
-        self.n_columns = batch.dense.shape[1]
-        return batch
+        """Remember the number of columns, and their scale."""
+        rows, offsets = _stack(sequences, self.n_columns or None)
+        if not self.n_columns:
+            self.n_columns = rows.shape[1]
+            if self.asked != "none":
+                self._moments = Moments.of(rows)
+                self.scale = self._moments.scale(self.asked)
+        return self._scaled(rows, offsets)
 
     def encode(self, sequences: Sequence[Any], n_jobs: int = 1) -> Batch:
         """Lay the arrays end to end."""
-        return _stack(sequences, self.n_columns)
+        return self._scaled(*_stack(sequences, self.n_columns))
+
+    def _scaled(self, rows: Float, offsets: Int) -> Batch:
+        return Batch(offsets, dense=rows if self.scale is None else self.scale.apply(rows))
 
     def renumber(self, numbers: Int32) -> None:
         """There are no sparse features."""
 
     def merge(self, other: DenseFeatures) -> tuple[Int32, Int32]:
-        """The columns must be the same ones."""
+        """The columns must be the same ones; their scale is that of both together."""
         if self.n_columns != other.n_columns:
             raise DataError(f"Arrays of {self.n_columns} and of {other.n_columns} columns cannot be merged.")
+        if self._moments is not None and other._moments is not None:
+            self._moments += other._moments
+            self.scale = self._moments.scale(self.asked)
         return np.empty(0, np.int32), np.empty(0, np.int32)
 
     def feature_names(self) -> Sequence[str]:
@@ -53,16 +81,21 @@ class DenseFeatures(FeatureMap):
         return [f"x{i}" for i in range(self.n_columns)]
 
     def save(self) -> tuple[dict[str, Any], Arrays]:
-        """The number of columns."""
-        return {"n_columns": self.n_columns}, {}
+        """The number of columns, and their scale."""
+        scale = self.scale
+        return {"n_columns": self.n_columns}, {} if scale is None else {"centre": scale.centre, "spread": scale.spread}
 
     @classmethod
     def load(cls, config: dict[str, Any], arrays: Arrays) -> DenseFeatures:
-        """From the number of columns."""
-        return cls(config["n_columns"])
+        """The inverse of save."""
+        if not arrays:
+            return cls(config["n_columns"])
+        demand(len(arrays) == 2, "the scale of columns: centre and spread go together")
+        return cls(config["n_columns"], scale=Scale(arrays["centre"], arrays["spread"]))
 
 
-def _stack(sequences: Sequence[Any], n_columns: int | None) -> Batch:
+def _stack(sequences: Sequence[Any], n_columns: int | None) -> tuple[Float, Int]:
+    """(N, D) the rows of all sequences in one array of their own, and where sequences begin."""
     arrays = []
     for s, sequence in enumerate(sequences):
         if is_list(sequence) and not is_sparse(sequence) and not len(sequence):
@@ -78,7 +111,7 @@ def _stack(sequences: Sequence[Any], n_columns: int | None) -> Batch:
     offsets = offsets_of([len(a) for a in arrays])
     dense = np.concatenate(arrays) if arrays else np.empty((0, width))
     check_finite(dense, offsets, "the array")
-    return Batch(offsets, dense=np.ascontiguousarray(dense))
+    return np.ascontiguousarray(dense), offsets
 
 
 @final

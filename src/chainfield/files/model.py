@@ -24,9 +24,9 @@ from .parts import chain_from_parts, chain_to_parts, within
 from .values import from_json, to_json
 
 KIND = "model"
-# Before 6: 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision; 5: several sets of
-# parameters that vote.
-VERSION = 6
+# Before 7: 1: taggers only, decoded by Viterbi; 3: steps may be normalised; 4: single precision; 5: several sets of
+# parameters that vote; 6: digests of checksums.
+VERSION = 7
 # Counts of the description up to this one are believed; larger ones only up to the number of bytes of the file.
 SMALL = 1 << 20
 FEW_BITS = 1 << 14  # parameters from which on fewer bits are tried

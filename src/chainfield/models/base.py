@@ -13,6 +13,7 @@ import numpy as np
 
 from chainfield.arrays import Float, Int32
 from chainfield.errors import NotTrainedError
+from chainfield.features.columns import Scale
 from chainfield.features.feature_map import FeatureMap
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.files.model import save_model
@@ -116,6 +117,12 @@ class SequenceModel(Grouped, ABC):
         if isinstance(features, SparseFeatures):
             return features.n_features
         raise AttributeError("n_features_in_ is for models of arrays and sparse matrices; this one reads text.")
+
+    @property
+    def scale_(self) -> Scale | None:
+        """What counts as 0 (``centre``) and as 1 (``spread``) in each column of arrays; None: numbers are as given."""
+        features = self._fitted().features
+        return features.scale if isinstance(features, DenseFeatures) else None
 
     @property
     def feature_names_(self) -> Sequence[str]:

@@ -74,7 +74,7 @@ class ChainEstimator(
 
     def _features(self, sequences: Sequence[Any]) -> FeatureMap:
         """Which features such sequences have; the map is still empty."""
-        return choose_map(sequences, self.template)
+        return choose_map(sequences, self.template, self.scaling)
 
     @abstractmethod
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
@@ -208,7 +208,8 @@ class ChainEstimator(
             material = replace(material, share=n_sequences / seen)
         problem: Any = weighted_problem(self, task, chain, material, objective, data.sample_weight)
         random = self._random_weights(chain, material)
-        problem, theta = self._start(problem, material, random(0))
+        with one_blas_thread():
+            problem, theta = self._start(problem, material, random(0))
         if streaming:
             problem = anchored_problem(self, problem, material, theta, task)
         trainer = stream_trainer(self, problem) if streaming else self._trainer(problem, theta, run.partial)
@@ -284,6 +285,7 @@ class ChainEstimator(
         streaming = isinstance(problem, AnchoredProblem)
         name = type(trainer).__name__.lower() if streaming else trainer_name(self, problem.objective, run.partial)
         in_effect = {"trainer": name, "scheme": scheme, "l1": problem.l1, "l2": problem.l2}
+        in_effect["scaling"] = self.fitted_.features.scaling
         settings = {
             key: in_effect.get(key, getattr(trainer, key, None) if value is None else value)
             for key, value in self.stored_settings().items()

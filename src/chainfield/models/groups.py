@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from chainfield.features.columns import SCALINGS
 from chainfield.objectives import OBJECTIVES
 from chainfield.scorers.pruner import KINDS
 from chainfield.settings import Configurable, choice, flag, given, number, whole
@@ -142,6 +143,14 @@ class FeatureSettings(Grouped, group=FEATURES):
         "Feature templates (CRF++, Wapiti or chainfield syntax) for rows of text columns: a TemplateSet, the text "
         "of a template, or a path. None: the built-in features for text.",
         Template(),
+    )
+    scaling: str = choice(
+        "auto",
+        SCALINGS,
+        "On which scale columns of arrays are seen: from their means on (centred), in deviations from them "
+        "(standardised), or as they are (none). auto: standardised if their sizes differ by more than 1,000, if none "
+        "goes beyond 0.02, or if they lie far from 0 for how little they vary. The scale is that of the first training "
+        "data, and part of the model; weights are those of scaled columns.",
     )
     min_count: int = whole(1, "Features that occur at fewer positions are left out.", least=0, search=(1, 2, 3))
     all_features: bool = flag(

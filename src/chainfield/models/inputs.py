@@ -87,19 +87,31 @@ def _column_of_sequences(data: Any, what: str) -> list[Any]:
     return values
 
 
-def choose_map(sequences: Sequence[Any], template: TemplateLike) -> FeatureMap:
+def choose_map(sequences: Sequence[Any], template: TemplateLike, scaling: str = "none") -> FeatureMap:
     """The feature map for these sequences: dicts and lists are attributes, tuples and strings are columns of text.
 
-    NumPy arrays and SciPy matrices are numbers.
+    NumPy arrays, whose columns ``scaling`` is for, and SciPy matrices are numbers.
     """
     first = next((s for s in sequences if len_of(s)), None)
     if first is None:
         raise DataError("There is nothing to learn from: every sequence is empty.")
+    found = _map_of(first, template, scaling)
+    if template is not None and not isinstance(found, TemplateFeatures):
+        raise ConfigError(
+            f"A template needs rows of columns (tuples of strings), but the first item is {shown(first[0])}."
+        )
+    if scaling not in ("auto", "none") and not isinstance(found, DenseFeatures):
+        raise ConfigError(f"scaling={scaling!r} is for arrays of numbers, but the first item is {shown(first[0])}.")
+    return found
+
+
+def _map_of(first: Any, template: TemplateLike, scaling: str) -> FeatureMap:
+    """By the first sequence that has a position."""
     if not isinstance(first, list):
         if is_sparse(first):
             return SparseFeatures()
         if isinstance(first, np.ndarray) and first.dtype != object and first.dtype.kind not in "US":
-            return DenseFeatures()
+            return DenseFeatures(asked=scaling)
         if hasattr(first, "to_dict"):
             return NamedFeatures()
     item = first[0]
@@ -108,10 +120,8 @@ def choose_map(sequences: Sequence[Any], template: TemplateLike) -> FeatureMap:
         templates = text_template(width) if template is None else as_template(template)
         templates.check_columns(width, "X")
         return TemplateFeatures(templates, width)
-    if template is not None:
-        raise ConfigError(f"A template needs rows of columns (tuples of strings), but the first item is {shown(item)}.")
     if isinstance(item, np.ndarray) or (isinstance(item, list) and item and isinstance(item[0], float | int)):
-        return DenseFeatures()
+        return DenseFeatures(asked=scaling)
     return NamedFeatures()
 
 

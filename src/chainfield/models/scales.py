@@ -3,33 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
 
-from chainfield.arrays import Float
 from chainfield.errors import DataWarning
+from chainfield.features.columns import WILD, Moments
 from chainfield.models.material import Examples, Material
 
-# Columns whose sizes differ by more than this share no step size; neither do such a value and the 1 of an attribute.
-WILD = 1e3
-# What is smaller than this in all columns needs weights so large that the usual penalty forbids them.
-TINY = 0.02
-# Columns that are together further from 0 than this, in deviations, look constant to hidden units at their start.
-FAR = 3.0
-REMEDY = "Standardise columns (mean 0, deviation 1)"
-
-
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """(D,) of each column: the largest absolute value, the sum, and the sum of squares."""
-
-    largest: Float
-    sums: Float
-    squares: Float
-
-    def __add__(self, other: _Columns) -> _Columns:
-        return _Columns(np.maximum(self.largest, other.largest), self.sums + other.sums, self.squares + other.squares)
+REMEDY = 'Standardise them (scaling="standardised")'
 
 
 def check_scales(material: Material, *, units: bool = False) -> None:
@@ -41,42 +22,33 @@ def check_scales(material: Material, *, units: bool = False) -> None:
 
 
 def _check_columns(material: Material, units: bool) -> None:
-    found = material.fold(_columns_in, _Columns.__add__)
-    present = np.flatnonzero(found.largest)
-    if not len(present):
+    features = material.features
+    if features.scaling != "none":
         return
-    names = material.features.feature_names()
-    low, high = present[found.largest[present].argmin()], present[found.largest[present].argmax()]
-    if found.largest[high] > WILD * found.largest[low]:
+    found = material.fold(_moments_of, Moments.__add__)
+    names, sizes = features.feature_names(), found.largest
+    if found.wild:
+        low, high = (int(found.present[at(sizes[found.present])]) for at in (np.argmin, np.argmax))
         _warn(
-            f"The columns have very different scales: {names[high]} goes up to {found.largest[high]:.3g}, "
-            f"{names[low]} up to {found.largest[low]:.3g}. {REMEDY}, or the larger ones will drown the others."
+            f"The columns have very different scales: {names[high]} goes up to {sizes[high]:.3g}, {names[low]} up to "
+            f"{sizes[low]:.3g}. {REMEDY}, or the larger ones will drown the others."
         )
-        return
-    if found.largest[high] < TINY and not units:
+    elif found.tiny and not units:
         _warn(
-            f"All columns are tiny: none goes beyond {found.largest[high]:.3g}. {REMEDY}, or lower l2: it "
-            "keeps weights too small for such columns."
+            f"All columns are tiny: none goes beyond {sizes.max():.3g}. {REMEDY}, or lower l2: it keeps weights too "
+            "small for such columns."
         )
-    n = max(material.extent.n_positions, 1)
-    mean = found.sums / n
-    variance = np.maximum(found.squares / n - mean**2, 0.0)
-    if units and (mean**2).sum() > FAR**2 * variance.sum() > 0:
-        far = present[np.abs(mean[present]).argmax()]
+    elif found.far and units:
+        far = int(np.abs(found.mean).argmax())
         _warn(
-            f"Columns are far from 0 for how little they vary: {names[far]} is {mean[far]:.3g} on average, give or "
-            f"take {np.sqrt(variance[far]):.3g}. {REMEDY}, or hidden units may not see how they vary."
+            f"Columns are far from 0 for how little they vary: {names[far]} is {found.mean[far]:.3g} on average, give "
+            f"or take {found.deviation[far]:.3g}. {REMEDY}, or hidden units may not see how they vary."
         )
 
 
-def _columns_in(examples: Examples) -> _Columns:
-    dense = examples.batch.dense
-    assert dense is not None
-    if not len(dense):
-        return _Columns(*(np.zeros(dense.shape[1]) for _ in range(3)))
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.einsum("td,td->d", dense, dense, dtype=np.float64)
-        return _Columns(np.abs(dense).max(axis=0).astype(np.float64), dense.sum(axis=0, dtype=np.float64), squares)
+def _moments_of(examples: Examples) -> Moments:
+    assert examples.batch.dense is not None
+    return Moments.of(examples.batch.dense)
 
 
 def _check_values(material: Material) -> None:

@@ -48,7 +48,7 @@ PASS_RATE, BOLDER = 6.0, 8.0
 
 @final
 class HiddenCRF(
-    Aligning, Blocks, ChainClassifier, BlockSettings, without=("aggressiveness", "forgetting", "rehearsal")
+    Aligning, Blocks, ChainClassifier, BlockSettings, without=("scaling", "aggressiveness", "forgetting", "rehearsal")
 ):
     """Gives a whole sequence one label, by a chain of hidden states for every label, trained to tell labels apart.
 

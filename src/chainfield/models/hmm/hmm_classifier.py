@@ -51,6 +51,7 @@ class HMMClassifier(
         "l1",
         "temperature",
         "template",
+        "scaling",
         "min_count",
         "all_features",
         "aggressiveness",

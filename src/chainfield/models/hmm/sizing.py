@@ -6,13 +6,14 @@ there are states. Gaussians: as many as the data can tell apart, in powers of tw
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from chainfield.arrays import Float
+from chainfield.models.inputs import choose_map
 from chainfield.models.material import Examples, Material
 from chainfield.states import Rules, StateSpace
 
@@ -36,6 +37,11 @@ class Blocks:
     n_components: Any
     topology: Any
     skip: int
+
+    template: Any
+
+    def _features(self, sequences: Sequence[Any]) -> FeatureMap:
+        return choose_map(sequences, self.template)  # numbers as they are: mixtures have a scale of their own
 
     def _space(self, labels: tuple[Any, ...], rules: Rules | None) -> StateSpace:
         return self._blocks(labels, {}, None, None)

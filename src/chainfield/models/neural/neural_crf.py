@@ -51,7 +51,7 @@ class NeuralCRF(
         "forgetting",
         "rehearsal",
         "objective", "margin", "l1", "temperature", "class_weight", "trainer", "tol", "average_from", "restart_every",
-        "aggressiveness", "warm_start", "template", "all_features",
+        "aggressiveness", "warm_start", "template", "scaling", "all_features",
     ),
 ):  # fmt: skip
     """A tagger whose emissions come from a neural network over words; needs torch (pip install 'chainfield[torch]').
