@@ -205,7 +205,8 @@ def picture(rows):
     assert of() != of(run="2")
 
 
-def test_a_fresh_result_is_told_in_the_words_of_today(places, tmp_path):
+def test_a_fresh_result_is_told_in_the_words_of_today(places, tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("harness.provenance"), "commit", lambda: "0123456789ab")
     module = tmp_path / places.package / "tiny.py"
     assert call(places, "run", "tiny-count", "--data", tmp_path / "data").exit_code == 0
     importlib.invalidate_caches()
@@ -244,6 +245,33 @@ def test_parts_are_kept_by_settings_and_code(tmp_path, monkeypatch):
     assert cells.kept("a", {"l2": 1}, context, compute) == {"n": 7}
     assert "is damaged and is computed again" in said[-1]
     assert len(context.earlier) == 1  # one part was met again, and its time counts
+
+
+def test_parts_are_known_by_all_the_code_of_their_experiment(tmp_path, monkeypatch):
+    """What reads the data is in another module than what trains on them."""
+    cells, provenance = (importlib.import_module(f"harness.{name}") for name in ("cells", "provenance"))
+    asked = []
+    monkeypatch.setenv(cells.CELLS, str(tmp_path))
+    monkeypatch.setattr(
+        cells, "provenance_of", lambda module: asked.append(module) or provenance.Provenance("", module, "l")
+    )
+    context = experiment.Context("full", 0, 1, {}, print, module="experiments.hucrf_faq")
+    cells.kept("a", {}, context, dict)
+    assert asked == ["experiments.hucrf_faq"]
+    closure = {path.name for path in provenance.closure([PAPERS / "experiments" / "hucrf_faq.py"])}
+    assert {"_hucrf.py", "_hucrf_data.py"} <= closure
+    audio = provenance.library_digest(PAPERS / "experiments" / "hcrf_timit.py")
+    assert audio != provenance.library_digest(PAPERS / "experiments" / "hucrf_faq.py")
+
+
+def test_what_a_result_lacks_is_said(places, tmp_path):
+    assert call(places, "run", "tiny-count", "--data", tmp_path / "data").exit_code == 0
+    kept = places.results / "tiny-count.json"
+    results.write_json(dataclasses.replace(results.read_json(kept), missing=("the second row",)), kept)
+    assert call(places, "render").exit_code == 0
+    rendered = places.report.read_text()
+    assert "**Not complete: the second row.**" in rendered
+    assert "not complete |" in rendered
 
 
 def test_a_picture_is_kept_beside_the_result_and_shown(places, tmp_path):

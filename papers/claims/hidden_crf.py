@@ -52,9 +52,10 @@ HIDDEN_CRF = Paper(
             for n in GAUSSIANS
         ),
         Claim(
-            "Phones: the hidden CRF by SGA makes 15.9 % fewer errors than the HMM by ML.",
+            "Phones: the hidden CRF by SGA has 21.7 where the HMM by ML has 25.81: 15.9 % fewer errors.",
             _timit(f"{SGA} against {ML}", 1, "relative gain"),
-            note="15.9 follows from the paper's 21.7 and 25.81. With 1 Gaussian.",
+            note="The paper prints both errors, not the share. With 1 Gaussian; 10 % was our aim. A narrower grid of "
+            "penalties happened to give 9.2 %.",
         ),
         *(
             Claim(
@@ -72,18 +73,23 @@ HIDDEN_CRF = Paper(
                 _timit(SGA, n),
                 _timit(EBW, n),
                 lower=True,
-                tested=_against(SGA, EBW, n) if n < GAUSSIANS[-1] else None,
+                tested=_against(SGA, EBW if n < GAUSSIANS[-1] else ML, n),
+                note="Held-out data chose no step of EBW: its HMM is that of ML." * (n == GAUSSIANS[-1]),
             )
             for n in GAUSSIANS
         ),
         *(
             Claim(
-                f"Phones, 1 Gaussian: a hidden CRF is better than an HMM by the same training ({training}).",
+                f"Phones, 1 Gaussian: a hidden CRF is better than an HMM by the same training ({hmm}).",
                 _timit(f"HCRF by {training}", 1),
                 _timit(f"HMM by {hmm}", 1),
                 lower=True,
             )
-            for training, hmm in (("SGA", "SGA, without variance terms"), ("stochastic RProp", "stochastic RProp"))
+            for training, hmm in (
+                ("SGA", "SGA, without variance terms"),
+                ("SGA", "SGA"),
+                ("stochastic RProp", "stochastic RProp"),
+            )
         ),
         *(
             Claim(
@@ -94,6 +100,19 @@ HIDDEN_CRF = Paper(
                 within=0.5,
             )
             for n in GAUSSIANS
+        ),
+        Claim(
+            "Stochastic RProp is better than RProp over all data (with flattened states).",
+            _batches("stochastic RProp", "state", 1000),
+            _passes("batch RProp", "state", 10),
+            lower=True,
+            note="Batches of 1,000 against ten passes of all data; the paper's main conclusion.",
+        ),
+        Claim(
+            "Stochastic gradients converge faster than RProp over all data (with flattened states, after 1 pass).",
+            _passes("SGA", "state", 1),
+            _passes("batch RProp", "state", 1),
+            lower=True,
         ),
         Claim(
             "Stochastic RProp depends less on the size of the first step: its worst error is lower.",

@@ -6,6 +6,7 @@ from harness.claims import Claim, Paper
 from harness.figures import Curve, Figure, Picture
 
 CYCLES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+WEAK = "The DPLVM by SGD is a weak rival here: its penalty was not chosen, and it is below the plain perceptron."
 OWN_KIND = "latent perceptron, 4 states, states only"
 TABLE_1, SPELLING = "latent-bioner-table1", "latent-bioner"
 RESTARTED, AVERAGED = "restarted from the average", "averaged"
@@ -29,7 +30,7 @@ def _above_plain(experiment: str, cc: int, order: int, told: str, note: str = ""
         _bioner(experiment, "latent perceptron", cc, order),
         _bioner(experiment, "perceptron", cc, order),
         tested=Figure(
-            experiment, f"latent perceptron against perceptron, cc = {cc}, order {order}", "McNemar's test, tokens: p"
+            experiment, f"latent perceptron against perceptron, cc = {cc}, order {order}", "difference of F1"
         ),
         note=note,
     )
@@ -53,9 +54,11 @@ LATENT_PERCEPTRON = Paper(
     "Latent variable perceptron algorithm for structured classification (Sun, Matsuzaki, Okanohara and Tsujii 2009)",
     '`LatentCRF(objective="perceptron")`: hidden states behind labels, by best paths in place of sums. The DPLVM has '
     "the same states, and is trained by likelihood. Bio-entities have the features of the paper's Table 1 that occur "
-    "`cc` times or more. Unless a row says more, weights are shared by the states of a label beside those of states, "
-    "which the paper does not have. Figures of perceptrons are means of three seeds, those of other models single "
-    "runs; p is that of one seed.",
+    "`cc` times or more. Weights are shared by the states of a label beside those of states, which the paper does not "
+    "have, but for its own kind, and for cc = 15 and 2 with richer spelling. Of perceptrons over real data, first "
+    "order, and of the DPLVM over noun phrases, figures are means of three seeds; over synthetic data, of five data "
+    "sets; others are single runs. Intervals are those of the difference of F1 on test sentences, for the first seed "
+    "alone: they say nothing of other seeds.",
     (
         *(
             Claim(
@@ -93,6 +96,7 @@ LATENT_PERCEPTRON = Paper(
                 f"Bio-entities, cc = {cc}, the paper's own kind (4 states, no shared weights): latent above plain.",
                 _bioner(TABLE_1, OWN_KIND, cc),
                 _bioner(TABLE_1, "perceptron", cc),
+                note="Held-out data preferred the plain perceptron here." if cc < 15 else "",
             )
             for cc in (15, 5, 2)
         ),
@@ -100,9 +104,15 @@ LATENT_PERCEPTRON = Paper(
             "Bio-entities, cc = 2, latent perceptron: order 2 above order 1.",
             _bioner(TABLE_1, "latent perceptron", 2, 2),
             _bioner(TABLE_1, "latent perceptron", 2),
+            note="One seed against three.",
         ),
-        *(_above(cc, "DPLVM by SGD") for cc in (15, 5, 2)),
-        _above(15, "DPLVM by L-BFGS", within=0.5),
+        *(_above(cc, "DPLVM by SGD", WEAK * (cc == 15)) for cc in (15, 5, 2)),
+        _above(
+            15,
+            "DPLVM by L-BFGS",
+            "2 states, from one start; it is below the CRF, so it is no strong rival.",
+            within=0.5,
+        ),
         *(
             _above(cc, "CRF by L-BFGS", note)
             for cc, note in ((15, "The CRF is better here than in the paper."), (5, ""))
@@ -112,7 +122,7 @@ LATENT_PERCEPTRON = Paper(
             Figure(TABLE_1, "latent perceptron, cc = 15, order 1", "F1"),
             _bioner(TABLE_1, "DPLVM by L-BFGS", 15),
             seconds=True,
-            note="The paper: 130 times as fast.",
+            note="The paper: 130 times as fast. Times on the clock of a machine that had other work.",
         ),
         *(
             _above_plain(SPELLING, cc, order, "Bio-entities with richer spelling", note)
@@ -128,7 +138,7 @@ LATENT_PERCEPTRON = Paper(
                 f"Noun phrases, all features with states, pairs and triples, {way}: latent above plain perceptron.",
                 _crossed(f"latent perceptron, 5 states, {way}"),
                 _crossed(f"perceptron, {way}"),
-                tested=_crossed(f"latent against plain perceptron, {way}", "McNemar's test, tokens: p"),
+                tested=_crossed(f"latent against plain perceptron, {way}", "difference of F1"),
                 note="Means of three seeds." if way == RESTARTED else "",
             )
             for way in (RESTARTED, AVERAGED)

@@ -1,7 +1,7 @@
 """Parts of a long experiment that are kept in files as they are finished, so that a run that was cut goes on.
 
-A part is known by its name, its settings, and the code that computes it (the module of ``compute`` with all that it
-imports): change one of them, and it is computed again.
+A part is known by its name, its settings, and the code of its experiment with all that it imports, the library's too:
+change one of them, and it is computed again.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ def kept(
 
 
 def place(name: str, settings: Mapping[str, Any], context: Context, module: str) -> Path | None:
-    """The file of a part; None where nothing is kept."""
+    """The file of a part; None where nothing is kept. ``module`` computes it, where no experiment is under way."""
     folder = os.environ.get(CELLS)
     if not folder:
         return None
-    code = provenance_of(module)
+    code = provenance_of(context.module or module)
     said = json.dumps([name, told(settings), context.mode, context.seed, code.experiment, code.library], sort_keys=True)
     return Path(folder) / f"{_slug(name)}-{hashlib.sha256(said.encode()).hexdigest()[:16]}.json"
 

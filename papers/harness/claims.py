@@ -20,9 +20,10 @@ class Claim:
     """One sentence of a paper: that one figure is better than another, or that a figure is what it is.
 
     ``lower``: smaller is better. Without ``against``, ours is compared with the published one: it holds if ours is as
-    good, within ``within`` of it. So it is with ``against``, if the paper says that the two are alike. ``seconds``:
-    the times of the two trainings are compared, not what came out. ``tested``: a row with the p of a test of the
-    difference, or with the interval of the difference. ``note`` says what differs, and what that means.
+    good, within ``within`` of it. So it is with ``against``, if the paper says that the two are alike. ``reaches``:
+    what ours has to reach, where the paper says so in words. ``seconds``: the times of the two trainings are compared,
+    not what came out. ``tested``: a row with the p of a test of the difference, or with the interval of the difference.
+    ``note`` says what differs, and what that means.
     """
 
     text: str
@@ -30,6 +31,7 @@ class Claim:
     against: Figure | None = None
     lower: bool = False
     within: float = 0.0
+    reaches: float | None = None
     seconds: bool = False
     tested: Figure | None = None
     note: str = ""
@@ -56,6 +58,8 @@ def judge(claim: Claim, results: Mapping[str, Result]) -> tuple[bool, str, str]:
         first, second = (one for one in taken if one is not None)
         return first < second, "-", f"{first:,.1f} s against {second:,.1f} s"
     sign = -1.0 if claim.lower else 1.0
+    if claim.reaches is not None:
+        return sign * (ours(row) - claim.reaches) >= 0.0, "-", number(ours(row))
     if claim.against is None:
         if row.published is None:
             raise LookupError(f"A claim compares {claim.figure} with a published figure, and there is none.")

@@ -7,7 +7,7 @@ import os
 import platform
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -64,7 +64,7 @@ class Result:
     """An experiment's rows and all that one must know to read them.
 
     ``subset``: what a quick run left out. ``seconds``: the wall time of the run, kept parts not counted;
-    ``processor``: processor seconds of all of it, kept parts included.
+    ``processor``: processor seconds of all of it, kept parts included. ``missing``: rows of a full run that it has not.
     """
 
     name: str
@@ -81,13 +81,14 @@ class Result:
     code: Provenance | None = None
     seconds: float | None = None
     processor: float | None = None
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Context:
     """What a run is given: the corpora's folders by name, and where to say how far it is.
 
-    ``earlier``: the processor seconds of parts that earlier runs kept, as they are met.
+    ``earlier``: the processor seconds of parts that earlier runs kept, as they are met. ``module``: the experiment's.
     """
 
     mode: Mode
@@ -96,6 +97,7 @@ class Context:
     data: Mapping[str, Path]
     log: Callable[[str], None]
     earlier: list[float] = field(default_factory=list)
+    module: str = ""
 
     @property
     def quick(self) -> bool:
@@ -130,7 +132,8 @@ class Experiment:
 
 def perform(experiment: Experiment, context: Context) -> Result:
     """Run an experiment to its result."""
-    code = provenance_of(experiment.module or experiment.run.__module__)
+    module = experiment.module or experiment.run.__module__
+    code, context = provenance_of(module), replace(context, module=module)
     started, worked = time.perf_counter(), time.process_time()
     rows = tuple(experiment.run(context))
     return Result(

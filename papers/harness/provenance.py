@@ -28,7 +28,7 @@ class Provenance:
     """What a result was computed by.
 
     ``commit`` is empty outside of a checkout, and ends in "+" where sources differed from it. ``experiment`` is the
-    digest of the experiment's modules, ``library`` that of the modules below the models.
+    digest of the experiment's modules, ``library`` that of the models and of all else of the library that either uses.
     """
 
     commit: str
@@ -40,7 +40,7 @@ def provenance_of(module: str) -> Provenance:
     """The code behind an experiment, as it stands now."""
     file = sys.modules[module].__file__
     assert file is not None
-    return Provenance(commit(), experiment_digest(Path(file)), library_digest())
+    return Provenance(commit(), experiment_digest(Path(file)), library_digest(Path(file)))
 
 
 def experiment_digest(file: Path) -> str:
@@ -50,9 +50,13 @@ def experiment_digest(file: Path) -> str:
 
 
 @cache
-def library_digest() -> str:
-    """The digest of the models and of everything that they import."""
-    return digest(closure((LIBRARY / "models").rglob("*.py")))
+def library_digest(file: Path) -> str:
+    """The digest of the models, of what an experiment's module uses besides, and of everything that they import."""
+    return digest(path for path in closure([file, *_models()]) if path.is_relative_to(LIBRARY))
+
+
+def _models() -> Iterator[Path]:
+    return (LIBRARY / "models").rglob("*.py")
 
 
 def reason_to_repeat(then: Provenance | None, now: Provenance) -> str:
@@ -133,7 +137,7 @@ def commit() -> str:
     """The commit of the checkout that holds the experiments; with "+" if its sources were changed since."""
     try:
         name = _git("rev-parse", "--short=12", "HEAD")
-        changed = _git("status", "--porcelain", "--untracked-files=no", "--", "src", "papers/experiments")
+        changed = _git("status", "--porcelain", "--", "src", "papers/experiments", "papers/harness")
     except (OSError, subprocess.CalledProcessError):
         return ""
     return name + "+" * bool(changed)

@@ -16,8 +16,12 @@ HEAD = """# Results
 
 Written by `python papers/run.py render` from `papers/results/`. "Compared with" is a published figure, or a
 reference run of another program where the source says so; "-" means that there is none. "Seconds" is the time of
-the training behind a row, on the clock unless the protocol says processor time. A result is marked as stale if the
-experiment has changed since it was run.
+the training behind a row, on the clock unless the protocol says processor time; in experiments whose names begin with
+hucrf, the processor time of the last trainings of all folds together. Several experiments ran side by side, so that
+times on the clock are rough.
+
+A result is marked as stale if the experiment has changed since it was run. The library has changed since most of them
+were: its tests hold that this changes no figure by design, but defaults may be others now, and last digits.
 """
 
 
@@ -46,6 +50,7 @@ def read_json(path: Path) -> Result:
             for row in data["rows"]
         )
         parts = {"rows": rows, "differences": tuple(data["differences"]), "machine": Machine(**data["machine"])}
+        parts["missing"] = tuple(data.get("missing", ()))
         if data.get("code") is not None:
             parts["code"] = Provenance(**data["code"])
         return Result(**data | parts)
@@ -75,7 +80,8 @@ def overview(results: Sequence[Result], stale: Mapping[str, str]) -> str:
         taken = "not recorded" if result.processor is None else duration(result.processor)
         commit = "" if result.code is None else result.code.commit
         place = f"[{result.name}](#{result.name}-{_anchor(result.title)})"
-        lines.append(_line([place, taken, commit, "stale" if result.name in stale else ""]))
+        marks = ["stale"] * (result.name in stale) + ["not complete"] * bool(result.missing)
+        lines.append(_line([place, taken, commit, ", ".join(marks)]))
     known = [result.processor for result in results if result.processor is not None]
     lines.append(_line([f"{len(known)} of {len(results)} together", duration(sum(known)), "", ""]))
     return "\n".join([*lines, ""])
@@ -92,6 +98,8 @@ def render_result(result: Result, picture: str | None = None, stale: str = "") -
     lines = [f"## {result.name}: {result.title}", ""]
     if result.mode == "quick":
         lines += [f"**Quick run, a check that it works and no result: {result.subset}.**", ""]
+    if result.missing:
+        lines += [f"**Not complete: {'; '.join(result.missing)}.**", ""]
     if stale:
         lines += [f"**Stale: {stale}. Run it again before you rely on it.**", ""]
     lines += [f"Paper: {result.paper}", "", f"Protocol: {result.protocol}", ""]
