@@ -182,6 +182,40 @@ def test_the_same_seed_gives_the_same_model_and_another_one_does_not():
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.parametrize("kind", ["crf", "ldcrf", "elcrf", "cnn", "no characters"])
+def test_initialisation_is_a_setting(kind):
+    """Steps of nothing show where training starts."""
+    starts = {}
+    for name in ("auto", "glorot", "normal"):
+        fitted = model(**KINDS[kind], initialisation=name, max_iter=1, learning_rate=1e-12).fit(X, Y).tagger_
+        starts[name] = fitted.chain.views(fitted.theta)
+    moves = next(n for n in starts["auto"] if n.startswith(("transition.", "low_rank.U")))
+    hidden = next(n for n in starts["auto"] if n.endswith("hidden.weight"))
+    k = len(fitted.task.labels) * KINDS[kind].get("n_states", 1)
+    bound = np.sqrt(6 / (k + KINDS[kind].get("rank", k)))
+    largest = {name: np.abs(start[moves]).max() for name, start in starts.items()}
+    assert 0.6 * bound < largest["glorot"] < bound
+    assert largest["auto"] < (bound if "rank" in KINDS[kind] else 0.1)
+    for name in ("auto", "glorot"):
+        rows, columns = starts[name][hidden].shape
+        assert np.abs(starts[name][hidden]).max() < np.sqrt(6 / (rows + columns))
+    assert starts["normal"][hidden].std() == pytest.approx(0.1, rel=0.3)
+    for name in ("glorot", "normal"):
+        words = next(n for n in starts["auto"] if n.endswith("network.words"))
+        np.testing.assert_allclose(starts[name][words], starts["auto"][words], atol=1e-9)
+
+
+def test_epsilon_makes_steps_shorter():
+    """Far above all gradients, Adam's steps are gradients over epsilon."""
+    far, near = ([], [])
+    for found, epsilon in ((far, 1e-6), (near, 1e3)):
+        start, end = (
+            model(max_iter=1, epsilon=epsilon, learning_rate=rate).fit(X, Y).tagger_ for rate in (1e-12, 0.01)
+        )
+        found.append(np.abs(end.theta - start.theta).max())
+    assert near[0] < 1e-3 * far[0]
+
+
 def test_resumed_training_is_the_same_to_the_last_bit(tmp_path):
     whole = model(max_iter=4, n_states=2, rank=2).fit(X, Y, X_dev=NEW, y_dev=NEW_Y)
     half = model(max_iter=2, n_states=2, rank=2)

@@ -91,6 +91,13 @@ class NeuralCRF(
         0.5, "How often words that occur once in training are taken for unknown ones.", most=1.0, option="unknown-share"
     )
     clip: float = number(5.0, "Gradients longer than this are shortened to it.", above=True)
+    initialisation: str = choice(
+        "auto",
+        ("auto", "glorot", "normal"),
+        "Which random numbers matrices start from: uniform ones whose bound depends on the size of the matrix (glorot: "
+        "Glorot and Bengio 2010), or normal ones with a deviation of 0.1. auto: glorot, but scores of transitions of "
+        "full rank within 0.1. Word vectors are drawn apart.",
+    )
     l2: float = but(
         ObjectiveSettings.l2,
         default=0.0,
@@ -181,7 +188,7 @@ class NeuralCRF(
             from .problem import in_torch
         except ImportError:
             raise ConfigError(NEEDS_TORCH) from None
-        own = in_torch(problem, self.dropout, self.rank, seed_of(self.random_state), self.device)
+        own = in_torch(problem, self.dropout, self.rank, seed_of(self.random_state), self.device, self.initialisation)
         own.write(theta)
         self._put_vectors(own, material.features, theta)
         return own, theta

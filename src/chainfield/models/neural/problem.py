@@ -18,6 +18,7 @@ from chainfield.torch.layout import Layout
 
 from .network import Network, Words, words_of
 from .scorer import Neural
+from .starting import restart
 
 
 @dataclass(eq=False)
@@ -129,7 +130,14 @@ class NeuralProblem(Trainable):
         return words_of(tokens.index, tokens.word, tokens.chars, tokens.bounds, offsets, self.device)
 
 
-def in_torch(problem: Problem, dropout: float, rank: int | None, seed: int, device: str | None = None) -> NeuralProblem:
+def in_torch(
+    problem: Problem,
+    dropout: float,
+    rank: int | None,
+    seed: int,
+    device: str | None = None,
+    initialisation: str = "auto",
+) -> NeuralProblem:
     """A problem whose first scorer is a network, as torch solves it; ``device``: None for a GPU if there is one.
 
     Long sequences are cut: a step is taken for some windows, and the network reads one window at a time.
@@ -143,6 +151,8 @@ def in_torch(problem: Problem, dropout: float, rank: int | None, seed: int, devi
         torch.manual_seed(seed)
         network = Network(scorer.shape, dropout, sparse=True)
         layer = CRF(problem.chain.space, rank=rank, shared=scorer.n_labels > 1)
+        if initialisation != "auto":
+            restart(network, layer, initialisation)
     counts = np.bincount(tokens.word[tokens.index], minlength=scorer.n_words + scorer.n_fixed)
     return NeuralProblem(
         problem.chain,
