@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from chainfield import HiddenUnitCRF, LinearCRF
+from chainfield import MEMM, HiddenUnitCRF, HMMClassifier, LinearCRF
 from chainfield.errors import (
     ChainfieldError,
     ConfigError,
@@ -18,6 +18,7 @@ from chainfield.errors import (
     DivergenceError,
     ModelFileError,
     NoPathError,
+    SettingWarning,
 )
 
 X = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}], [{"w": "a"}, {"w": "c"}, {"w": "b"}]]
@@ -498,6 +499,21 @@ def test_columns_that_training_cannot_serve_are_named(change, linear, units):
         said = [str(one.message) for one in caught if issubclass(one.category, DataWarning)]
         assert len(said) == (told is not None), said
         assert told is None or re.search(told, said[0])
+
+
+def test_patience_needs_development_data():
+    X, y = [["a", "b"]] * 4, [["x", "y"]] * 4
+    with pytest.warns(SettingWarning, match="patience=3 changes nothing without development data; give X_dev"):
+        LinearCRF(patience=3, max_iter=2).fit(X, y)
+    for model in (LinearCRF(max_iter=2), LinearCRF(patience=3, max_iter=2, objective="perceptron", tune_for=None)):
+        model.fit(X, y, X_dev=X, y_dev=y)
+
+
+def test_models_offer_the_trainers_that_they_can_have():
+    with pytest.raises(ConfigError, match="trainer is 'mira'"):
+        HMMClassifier(trainer="mira").fit([np.zeros((3, 2))] * 4, list("abab"))
+    with pytest.raises(ConfigError, match="trainer is 'pa'"):
+        MEMM(trainer="pa").fit([["a", "b"]], [["x", "y"]])
 
 
 def test_a_number_that_drowns_all_attributes_is_named():

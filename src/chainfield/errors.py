@@ -57,5 +57,9 @@ class DataWarning(UserWarning):
     """Data that can be used, but probably not as its owner meant it."""
 
 
+class SettingWarning(UserWarning):
+    """A setting that changes nothing where it stands."""
+
+
 class ConvergenceWarning(UserWarning):
     """Training stopped before it reached the tolerance that was asked for."""

@@ -11,7 +11,10 @@ from chainfield.fitted import Tagger
 from chainfield.objectives import LocalLikelihood, Objective
 from chainfield.potentials import How
 from chainfield.scorers import Chain
+from chainfield.settings import Choice, but
+from chainfield.trainers import GRADIENT_TRAINERS
 
+from .groups import TrainingSettings
 from .linear_crf import LinearTagger
 
 
@@ -31,6 +34,8 @@ class MEMM(
     >>> MEMM().fit(X, y).predict([["Anna", "is", "in", "Oslo"]])
     [['B-PER', 'O', 'O', 'B-LOC']]
     """
+
+    trainer: str = but(TrainingSettings.trainer, kind=Choice((*GRADIENT_TRAINERS, "sdca")))
 
     def _objective(self) -> Objective:
         return LocalLikelihood()

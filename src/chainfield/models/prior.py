@@ -108,7 +108,7 @@ def _parts(model: Any, data: Held) -> Sequence[tuple[Tagger, Sequence[Any], Sequ
     for k in range(FOLDS):
         out = order[k::FOLDS].tolist()
         inside = np.setdiff1d(order, out).tolist()
-        fresh = type(model)(**model.get_params()).set_params(tune_for=None, verbose=False)
+        fresh = type(model)(**model.get_params()).set_params(tune_for=None, patience=None, verbose=False)
         weight = None if data.sample_weight is None else np.asarray(data.sample_weight)[inside]
         fresh.fit([data.sequences[i] for i in inside], [data.label_sequences[i] for i in inside], weight)
         if OUTSIDE in fresh.fitted_.task.labels:

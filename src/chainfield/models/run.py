@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Float
-from chainfield.errors import ConfigError, DataError
+from chainfield.errors import ConfigError, DataError, SettingWarning
 from chainfield.features.batch import Batch
 from chainfield.files.checkpoint import fingerprint, load_checkpoint, saver
 from chainfield.files.replacing import check_writable
@@ -140,6 +141,12 @@ class Training:
 def check_development(model: SequenceModel, X_dev: Any, y_dev: Any) -> Development | None:
     """Development sequences and their labels, checked; None if there are none."""
     if X_dev is None and y_dev is None:
+        if "patience" in model.changed() and model.patience is not None:
+            warnings.warn(
+                f"patience={model.patience} changes nothing without development data; give X_dev and y_dev too.",
+                SettingWarning,
+                stacklevel=3,
+            )
         return None
     if X_dev is None or y_dev is None:
         raise DataError(f"X_dev and y_dev go together, but {'X_dev' if X_dev is None else 'y_dev'} is missing.")

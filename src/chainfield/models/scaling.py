@@ -62,7 +62,7 @@ def crossfit_temperature(model: Any, sequences: Sequence[Any], targets: Sequence
     held, rest = order[:n_held], order[n_held:]
     n = int(min(max(PART * total, min(FEW, 0.5 * total)), MOST, len(rest)))
     small = type(model)(**model.get_params()).set_params(temperature=1.0, verbose=False)
-    for name, value in (("warm_start", False), ("n_init", 1)):
+    for name, value in (("warm_start", False), ("n_init", 1), ("patience", None)):
         if name in small.settings:
             setattr(small, name, value)
     part = rest[:n].tolist()

@@ -2,7 +2,7 @@
 
 from .adam import Adam
 from .auto import Auto
-from .catalogue import TRAINERS, check_users, make_trainer, resolve_trainer
+from .catalogue import GRADIENT_TRAINERS, TRAINERS, check_users, make_trainer, resolve_trainer
 from .lbfgs import LBFGS, OWLQN
 from .margin import AROW, MIRA, PassiveAggressive
 from .mixing import Mixing
@@ -14,6 +14,7 @@ from .trainer import Record, State, Trainer
 
 __all__ = [
     "AROW",
+    "GRADIENT_TRAINERS",
     "LBFGS",
     "MIRA",
     "OWLQN",

@@ -16,9 +16,9 @@ from .rprop import RProp
 from .sdca import SDCA
 from .trainer import Trainer
 
-TRAINERS = (
-    "auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop", "sdca", "pa", "pa-i", "pa-ii", "mira", "arow",
-)  # fmt: skip
+#: Those of any smooth objective; of linear scores besides; of best paths.
+GRADIENT_TRAINERS = ("auto", "lbfgs", "owlqn", "sgd", "averaged", "adam", "rprop")
+TRAINERS = (*GRADIENT_TRAINERS, "sdca", "pa", "pa-i", "pa-ii", "mira", "arow")
 #: Which trainers a setting means something to.
 USERS = {
     "learning_rate": ("sgd", "averaged", "adam", "rprop", "herding"),

@@ -22,7 +22,7 @@ from chainfield.problem import SummedProblem
 from chainfield.scorers import Chain
 from chainfield.settings import Choice, but, choice
 from chainfield.states import StateSpace
-from chainfield.trainers import TRAINERS, Trainer
+from chainfield.trainers import GRADIENT_TRAINERS, Trainer
 
 from .aligning import Aligning
 from .chains import Fitting, anchored, fit_hmm, in_moments, moment_chain, plain_chain, unanchored, with_sharpness
@@ -88,7 +88,7 @@ class HMMClassifier(
     trainer: str = but(
         TrainingSettings.trainer,
         default="em",
-        kind=Choice((*OWN_TRAINERS, *TRAINERS)),
+        kind=Choice((*OWN_TRAINERS, *GRADIENT_TRAINERS)),
         help="em: maximum likelihood. All others start from it and maximise the probability of the right classes: ebw "
         "by extended Baum-Welch, the others by the gradient of means, log variances, transitions and mixture weights.",
     )
