@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from .corpora import VARIABLE, MissingCorpus, absent, data_root, locate
 from .experiment import Context, Experiment, Result, available_cores, perform
 from .provenance import provenance_of, reason_to_repeat
 from .registry import UnknownExperiment, discover, find
-from .results import read_json, render, render_result, to_json, write_json
+from .results import duration, read_json, render, render_result, to_json, write_json
 
 PAPERS = Path(__file__).resolve().parents[1]
 PIPE_WIDTH = 160
@@ -53,8 +54,8 @@ def main(context: click.Context) -> None:
 @data_option
 @click.pass_obj
 def list_(places: Places, data: Path | None) -> None:
-    """Show the experiments, and whether their corpora are there."""
-    root = data_root(data)
+    """Show the experiments, whether their corpora are there, and what the last full run took of a processor."""
+    root, taken = data_root(data), _recorded(places)
     table = Table(title="Experiments")
     for column in ("name", "paper", "reproduces", "corpora", "--quick", "--full"):
         table.add_column(column, no_wrap=column == "name")
@@ -65,14 +66,28 @@ def list_(places: Places, data: Path | None) -> None:
             experiment.title,
             _corpora(experiment, root),
             *(
-                f"{taken} (default)" if mode == experiment.default else taken
-                for mode, taken in (("quick", experiment.quick_time), ("full", experiment.full_time))
+                f"{time} (default)" if mode == experiment.default else time
+                for mode, time in (
+                    ("quick", experiment.quick_time),
+                    ("full", taken.get(experiment.name, experiment.full_time)),
+                )
             ),
         )
     console = Console()
     if not console.is_terminal:
         console = Console(width=PIPE_WIDTH)
     console.print(table)
+
+
+def _recorded(places: Places) -> dict[str, str]:
+    """What kept runs took of a processor, by experiment."""
+    found = {}
+    for path in places.results.glob("*.json"):
+        with suppress(ValueError):  # `render` says what is wrong with it
+            result = read_json(path)
+            if result.processor is not None:
+                found[result.name] = duration(result.processor)
+    return found
 
 
 def _corpora(experiment: Experiment, root: Path | None) -> str:
