@@ -68,8 +68,8 @@ EXPERIMENT = Experiment(
         "CRF++ and MALLET's piecewise training are replaced by LinearCRF, trained by its default until it converges; "
         "the spelling features enter as features of labels only.",
         WEIGHED,
-        "Plain piecewise training is the better on held-out data the smaller its penalty is: its grid was extended four "
-        "times and still ends at an edge.",
+        "Plain piecewise training is the better on held-out data the smaller its penalty is: its grid was extended "
+        "four times and still ends at an edge.",
         '"Richer spelling" (prefixes, suffixes, shapes) goes beyond the paper.',
     ),
     subset="1,500 / 500 / 500 sentences, nothing chosen",
