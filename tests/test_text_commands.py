@@ -234,3 +234,10 @@ def test_tables_with_names_of_their_own(tmp_path: Path, between: str) -> None:
     found = run("tag", model, data, *names).stdout.splitlines()
     assert [s["text"] for s in json.loads(found[0])["spans"]] == ["Rome"]
     assert "100.00" in run("evaluate", model, data, *names, "--label-column", "cls").stdout
+
+
+def test_a_folder_of_plain_files_is_no_brat_project(tmp_path):
+    (tmp_path / "train.txt").write_text("Anna\tB-PER\n")
+    told = run("train", tmp_path, tmp_path / "m.cf")
+    assert told.code != 0
+    assert "give the files in it by name" in told.stderr

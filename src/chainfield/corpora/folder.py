@@ -116,7 +116,8 @@ def open_corpus(folder: str | os.PathLike[str], *, memory: int = IN_MEMORY, n_jo
         raise ModelFileError(f"There is no folder {target}; make it with: chainfield encode DATA {target}")
     if not (target / DESCRIPTION).exists():
         raise ModelFileError(
-            f"{target} is not an encoded corpus, or was not finished: {DESCRIPTION} is missing. Encode it again."
+            f"{target} is no encoded corpus, or not a finished one: {DESCRIPTION} is missing. Encode it again, or "
+            "give the files in it by name (a folder of .txt and .ann files is read as brat)."
         )
     config, arrays, _ = read_container(target / DESCRIPTION, KIND, VERSION)
     try:

@@ -48,7 +48,7 @@ def annotated(path: str, name: str | None = None, *, named: bool = False) -> str
     found = format_named(path)
     plain = (
         found in (None, COLUMNS)
-        or (found == "brat" and not any(Path(path).glob("*.txt")))
+        or (found == "brat" and Path(path).is_dir() and not any(Path(path).glob("*.ann")))
         or (found == "token-csv" and not named and not _has_header(path))  # a column file with tabs
     )
     return None if plain else found
