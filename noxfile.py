@@ -22,7 +22,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = nox.project.python_versions(PROJECT)
 EXTRAS = "test,torch,plot,dask,frames,serve,docs,spacy,transformers,watch,tune"  # those of .ci/run
-PEERS = ("dask[dataframe]", "accelerate", "duckdb", "httpx", "playwright", "polars", "pytorch-crf", "usaddress")
+PEERS = ("dask[dataframe]", "accelerate", "duckdb", "httpx2", "playwright", "polars", "pytorch-crf", "usaddress")
 RELEASE = nox.project.dependency_groups(PROJECT, "release")
 
 

@@ -701,7 +701,7 @@ def test_data_that_cannot_be_tagged(kind: str, tiny: Path) -> None:
     ("args", "expected"),
     [
         (("train", "none.txt", "x.cf"), "There is no file none.txt"),
-        (("train", ".", "x.cf"), "no span; there is nothing to learn"),
+        (("train", ".", "x.cf"), "give the files in it by name"),
         (("train", "tiny.txt", "x.cf", "--encoding", "klingon"), "There is no encoding 'klingon'"),
         (("train", "tiny.txt", "x.cf", "--label-column", "5"), "tiny.txt, line 1: there is no column 5"),
         (("train", "tiny.txt", "x.cf", "--template", "none.template"), "There is no file none.template"),
@@ -785,7 +785,7 @@ def damaged(tiny: Path) -> dict[str, bytes]:
         "a few bytes": whole[:5],
         "empty": b"",
         "tampered": bytes(flipped),
-        "newer": rewritten(rb"\"version\":6", rb"\"version\":99"),
+        "newer": rewritten(rb"\"version\":7", rb"\"version\":99"),
         "another kind": rewritten(rb"\"kind\":\"model\"", rb"\"kind\":\"novel\""),
         "described otherwise": rewritten(b"likelihood", b"likelyhood"),
     }

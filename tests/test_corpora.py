@@ -323,7 +323,7 @@ def test_damaged_folders(column_file: Path, tmp_path: Path) -> None:
 
     folder = broken("unfinished")
     (folder / "corpus.cf").unlink()
-    with pytest.raises(ModelFileError, match="not finished"):
+    with pytest.raises(ModelFileError, match="not a finished one"):
         open_corpus(folder)
     folder = broken("cut")
     (folder / "part-00001.cf").write_bytes((folder / "part-00001.cf").read_bytes()[:-100])

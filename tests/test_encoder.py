@@ -206,6 +206,20 @@ def test_wrong_arguments(compiled):
     assert compiled([[["a"]]], 0, 1, 1, 0, ())[4] == b"a"
 
 
+def growth(run):
+    """The memory that many runs leave behind."""
+    tracemalloc.start()
+    run()
+    gc.collect()
+    used = tracemalloc.get_traced_memory()[0]
+    for _ in range(2000):
+        run()
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - used
+    tracemalloc.stop()
+    return grown
+
+
 def test_references_and_memory(compiled):
     """Nothing is kept, whichever way reading ends."""
     key, text, number, odd = "".join(["a ", "key"]), "".join(["a ", "text"]), 12345.678, items.Text("odd")
@@ -222,15 +236,7 @@ def test_references_and_memory(compiled):
 
     run()
     before = [sys.getrefcount(thing) for thing in watched]
-    tracemalloc.start()
-    run()
-    gc.collect()
-    used = tracemalloc.get_traced_memory()[0]
-    for _ in range(2000):
-        run()
-    gc.collect()
-    grown = tracemalloc.get_traced_memory()[0] - used
-    tracemalloc.stop()
+    grown = min(growth(run) for _ in range(3))  # what another thread keeps meanwhile counts as well
     assert [sys.getrefcount(thing) for thing in watched] == before
     assert grown < 2000
 

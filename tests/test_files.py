@@ -127,7 +127,7 @@ def child_path():
 
 
 def test_settings_come_back(tmp_path):
-    model = train("words", l2=0.25, class_weight={"O": 2.0}, patience=3, random_state=5)
+    model = train("words", l2=0.25, class_weight={"O": 2.0}, max_iter=9, random_state=5)
     model.save(tmp_path / "m.cf")
     ours, theirs = model.get_params(), chainfield.load(tmp_path / "m.cf", n_jobs=1).get_params()
     assert ours == theirs

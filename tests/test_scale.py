@@ -17,7 +17,7 @@ from chainfield import MEMM, HiddenUnitCRF, HMMClassifier, LatentCRF, LinearCRF,
 from chainfield.corpora import SourceCorpus
 from chainfield.corpora.source import ListSource
 from chainfield.errors import ConfigError, DataError, DataWarning, ModelFileError, SettingError
-from chainfield.features.columns import Moments
+from chainfield.features.scale import Moments
 from chainfield.files.container import read_container, write_container
 from chainfield.problem import HeldPieces
 

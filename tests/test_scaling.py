@@ -12,7 +12,7 @@ from chainfield import LinearCRF, load
 from chainfield.confidence.temperature import best_temperature
 from chainfield.errors import ConfigError, ModelFileError
 from chainfield.files.container import read_container, write_container
-from chainfield.models.scaling import crossfit_temperature, fit_temperature
+from chainfield.models.score_scale import crossfit_temperature, fit_temperature
 
 Data = tuple[list[list[str]], list[list[str]]]
 

@@ -22,7 +22,7 @@ import pytest
 
 pytest.importorskip("starlette", reason="needs the extra serve")
 pytest.importorskip("uvicorn", reason="needs the extra serve")
-pytest.importorskip("httpx", reason="Starlette's client needs it")
+pytest.importorskip("httpx2", reason="Starlette's client needs it")
 
 from starlette.testclient import TestClient
 

@@ -14,15 +14,15 @@ from chainfield.errors import DataError
 from chainfield.schema import Part, Tensor, demand, whole
 
 from .batch import Batch, Sparse, check_finite
-from .columns import TINIEST, Moments, Scale
 from .feature_map import FeatureMap
+from .scale import TINIEST, Moments, Scale
 
 
 @final
 class DenseFeatures(FeatureMap):
     """Every position is a row of D numbers; a sequence is a (length, D) array.
 
-    ``asked``: the scaling that a user asks for (:mod:`.columns`). The scale is found in the first training data and
+    ``asked``: the scaling that a user asks for (:mod:`.scale`). The scale is found in the first training data and
     stays: weights that are trained further, or by other data, go on meaning the same.
     """
 

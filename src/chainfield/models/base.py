@@ -13,9 +13,9 @@ import numpy as np
 
 from chainfield.arrays import Float, Int32
 from chainfield.errors import NotTrainedError
-from chainfield.features.columns import Scale
 from chainfield.features.feature_map import FeatureMap
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
+from chainfield.features.scale import Scale
 from chainfield.files.model import save_model
 from chainfield.files.values import check_notes, to_json
 from chainfield.fitted import FittedModel, names

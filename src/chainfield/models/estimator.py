@@ -41,7 +41,7 @@ from .material import Material
 from .prior import PriorSettings, check_tuning, tuned
 from .rehearsal import Rehearsal
 from .run import Run, Training, check_development
-from .scaling import crossfit_temperature, fit_temperature
+from .score_scale import crossfit_temperature, fit_temperature
 from .stream import anchored_problem, check_chunk, firmness, remembered, stream_trainer, streams
 from .tagging import TaggingModel
 from .trainers import check_trainer, named_trainer, trainer_name

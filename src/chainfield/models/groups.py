@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from chainfield.features.columns import SCALINGS
+from chainfield.features.scale import SCALINGS
 from chainfield.objectives import OBJECTIVES
 from chainfield.scorers.pruner import KINDS
 from chainfield.settings import Configurable, choice, flag, given, number, whole

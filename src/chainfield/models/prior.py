@@ -25,7 +25,7 @@ from chainfield.spans import has_spans
 from .groups import OBJECTIVE, Grouped
 from .kinds import seed_of
 from .run import Run
-from .scaling import fit_temperature
+from .score_scale import fit_temperature
 from .training_data import Held, TrainingData
 
 OUTSIDE = "O"

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from chainfield.errors import DataWarning
-from chainfield.features.columns import WILD, Moments
+from chainfield.features.scale import WILD, Moments
 from chainfield.models.material import Examples, Material
 
 REMEDY = 'Standardise them (scaling="standardised")'
