@@ -112,6 +112,15 @@ def joint_paths(space, hmm, x, label):
 # ---- the HMM behind the weights ----------------------------------------------------------------------------------
 
 
+def test_text_is_trained_by_the_trainer_that_is_told():
+    X, y = [["play", "it"], ["book", "it"]] * 10, ["music", "travel"] * 10
+    told = HiddenCRF(n_jobs=1).fit(X, y)
+    assert told.trainer_ == told.training_.trainer == "auto"
+    assert HiddenCRF(n_jobs=1, learning_rate=0.1, max_iter=2).fit(X, y).trainer_ == "sgd"
+    low = HiddenCRF(n_jobs=1, rank=1, objective="perceptron").fit(X, y)
+    assert low.score(X, y) == 1.0
+
+
 def test_class_scores_and_counts_equal_enumeration_over_states_and_components():
     problem = draw_problem(JointLikelihood())
     hmm = draw_hmm(SPACE, np.random.default_rng(3))

@@ -493,6 +493,32 @@ def test_a_model_too_large_is_refused_before_it_is_made(monkeypatch):
         LatentCRF(n_states=2).fit(X, Y)
 
 
+def test_a_start_from_other_features_is_refused():
+    rows = [[(word, word[:1]) for word in x] for x in (["anna", "ran"], ["bob", "sat"])]
+    y = [["N", "V"]] * 2
+    plain = LinearCRF(template="U:w=%x[0,0]\nB", max_iter=2).fit(rows, y)
+    with pytest.raises(ConfigError, match="start_from has another template, so other features"):
+        LinearCRF(max_iter=2).fit(rows, y, start_from=plain)
+    LinearCRF(template="U:w=%x[0,0]\nB", max_iter=2).fit(rows, y, start_from=plain)
+    dicts = [[{"w": word} for word, _ in row] for row in rows]
+    with pytest.raises(
+        ConfigError, match="start_from has features of the kind templates, these data are read as attributes"
+    ):
+        LinearCRF(max_iter=2).fit(dicts, y, start_from=plain)
+
+
+@pytest.mark.parametrize("objective", ["perceptron", "large_margin"])
+@pytest.mark.parametrize(("rank", "states"), [(1, 2), (2, 4)])
+def test_transitions_of_low_rank_learn_from_best_paths(objective, rank, states):
+    """Steps of 1, which any linear perceptron can take, ran away."""
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(4, 3))
+    X = [rng.normal(size=(6, 4)) for _ in range(40)]
+    y = [[str(k) for k in (x @ weights).argmax(axis=1)] for x in X]
+    model = LatentCRF(rank=rank, n_states=states, objective=objective, n_init=1, max_iter=10, temperature=1.0)
+    assert model.fit(X, y).score(X, y) > 0.9
+
+
 def test_a_start_from_something_else_is_refused():
     with pytest.raises(ConfigError, match=r"start_from is 'plain\.cf'; a fitted model is expected\."):
         LatentCRF(**FAST).fit(X, Y, start_from="plain.cf")

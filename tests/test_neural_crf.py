@@ -205,6 +205,22 @@ def test_initialisation_is_a_setting(kind):
         np.testing.assert_allclose(starts[name][words], starts["auto"][words], atol=1e-9)
 
 
+@pytest.mark.parametrize("device", ["gpu", "meta:x", "cuda:99"])
+def test_a_device_that_is_not_there(device):
+    with pytest.raises(ConfigError, match=rf"device='{device}' cannot be used here \(.*\); leave it out, or say cpu"):
+        model(device=device).fit(X, Y)
+
+
+def test_networks_start_from_no_other_model():
+    plain = chainfield.LinearCRF(max_iter=2).fit(X, Y)
+    with pytest.raises(
+        ConfigError, match="start_from has features of the kind templates, these data are read as words"
+    ):
+        model().fit(X, Y, start_from=plain)
+    with pytest.raises(ConfigError, match="start from a model that was fitted on the same kind of input"):
+        plain.fit(X, Y, start_from=model(max_iter=1).fit(X, Y))
+
+
 def test_epsilon_makes_steps_shorter():
     """Far above all gradients, Adam's steps are gradients over epsilon."""
     far, near = ([], [])

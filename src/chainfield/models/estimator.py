@@ -46,7 +46,7 @@ from .stream import anchored_problem, check_chunk, firmness, remembered, stream_
 from .tagging import TaggingModel
 from .trainers import check_trainer, named_trainer, trainer_name
 from .training_data import Held, ReadData, Spread, TrainingData
-from .transfer import carry_over
+from .transfer import carry_over, check_alike
 from .weights import check_class_weight, weighted_problem
 
 M = TypeVar("M", bound="ChainEstimator")
@@ -108,7 +108,11 @@ class ChainEstimator(
 
     def _trainer(self, problem: Any, theta: Float, partial: bool) -> Trainer[Any]:
         """What minimises the problem, from θ on."""
-        return named_trainer(self, trainer_name(self, problem.objective, partial), problem.objective, partial)
+        return named_trainer(self, self._trainer_name(problem, partial), problem.objective, partial)
+
+    def _trainer_name(self, problem: Any, partial: bool) -> str:
+        """What that trainer is called."""
+        return trainer_name(self, problem.objective, partial)
 
     # (the seventh, ``_make``, belongs to every model: see SequenceModel)
 
@@ -137,8 +141,8 @@ class ChainEstimator(
         ``callback``: called with each iteration's ``Progress``; chainfield.watching has some.
         ``checkpoint``: a file that is written again and again, from which ``resume=True`` continues. With several
         random starts (``n_init``), it is written once the best of them is known.
-        ``start_from``: a fitted model of any kind whose weights training starts from, wherever they mean the same: a
-        latent model can start from a plain one.
+        ``start_from``: a fitted model with features of the same kind, and the same template, whose weights training
+        starts from, wherever they mean the same: a latent model can start from a plain one. Its features stay.
         """
         self.check_settings()
         previous = getattr(self, "fitted_", None) if self.warm_start else None
@@ -146,6 +150,8 @@ class ChainEstimator(
             if not isinstance(start_from, SequenceModel):
                 raise ConfigError(f"start_from is {start_from!r}; a fitted model is expected.")
             previous = start_from._fitted()
+            if not isinstance(X, Corpus):
+                check_alike(self._features(split_sequences(X, lengths)), previous.features)
         run = Run(
             development=check_development(self, X_dev, y_dev), callback=callback, checkpoint=checkpoint, resume=resume
         )
@@ -283,7 +289,7 @@ class ChainEstimator(
         session, trainer, problem, run = training.session, training.trainer, training.problem, training.options
         assert session is not None
         streaming = isinstance(problem, AnchoredProblem)
-        name = type(trainer).__name__.lower() if streaming else trainer_name(self, problem.objective, run.partial)
+        name = type(trainer).__name__.lower() if streaming else self._trainer_name(problem, run.partial)
         in_effect = {"trainer": name, "scheme": scheme, "l1": problem.l1, "l2": problem.l2}
         in_effect["scaling"] = self.fitted_.features.scaling
         settings = {

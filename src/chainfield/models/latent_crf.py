@@ -28,7 +28,7 @@ from .estimator import ChainTagger
 from .groups import DecoderSettings, LabelStates, OrderSettings, TrainingSettings, TransitionSettings
 from .kinds import StateCounts
 from .material import Examples, Material
-from .trainers import named_trainer, trainer_name
+from .trainers import PRODUCT_RATE, named_trainer, trainer_name
 
 RESTART_EVERY = 4
 # Training with hidden states often ends in a poor optimum. Several starts cost little where there are few data; with
@@ -142,7 +142,9 @@ class LatentCRF(ChainTagger, OrderSettings, TransitionSettings):
     def _trainer(self, problem: Problem, theta: Float, partial: bool) -> Trainer[Any]:
         name, objective = trainer_name(self, problem.objective, partial), problem.objective
         restarts = self.restart_every == "auto" and name == "averaged" and not objective.smooth
-        return named_trainer(self, name, objective, partial, restart_every=RESTART_EVERY if restarts else None)
+        rate = None if self.rank is None or objective.smooth else PRODUCT_RATE
+        every = RESTART_EVERY if restarts else None
+        return named_trainer(self, name, objective, partial, rate=rate, restart_every=every)
 
 
 def _n_entries(examples: Examples) -> int:

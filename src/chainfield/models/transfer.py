@@ -12,11 +12,27 @@ from typing import Any
 import numpy as np
 
 from chainfield.arrays import Float, Int, Int32, union
+from chainfield.errors import ConfigError
+from chainfield.features.columns_map import TemplateFeatures
+from chainfield.features.feature_map import FeatureMap
 from chainfield.fitted import FittedModel
 from chainfield.scorers import Chain, Origin, Pairs
 from chainfield.scorers.pairs import pairs_from_codes
 from chainfield.states import StateSpace
 from chainfield.states.naming import row_ranks, state_keys
+
+
+def check_alike(own: FeatureMap, old: FeatureMap) -> None:
+    """Refuse to start from a model of other features: those of these data and settings would be lost."""
+    if type(own) is not type(old):
+        raise ConfigError(
+            f"start_from has features of the kind {old.kind}, these data are read as {own.kind}; start from a model "
+            "that was fitted on the same kind of input."
+        )
+    if isinstance(own, TemplateFeatures) and isinstance(old, TemplateFeatures):
+        mine, theirs = own.templates, old.templates
+        if (mine.text, mine.dialect) != (theirs.text, theirs.dialect):
+            raise ConfigError("start_from has another template, so other features; fit both with the same template.")
 
 
 def find_origin(

@@ -15,7 +15,7 @@ from chainfield.models.compose import linear_emissions
 from chainfield.models.estimator import ChainClassifier
 from chainfield.models.groups import ObjectiveSettings, TrainingSettings
 from chainfield.models.material import Material
-from chainfield.models.trainers import named_trainer, trainer_name
+from chainfield.models.trainers import PRODUCT_RATE, named_trainer, trainer_name
 from chainfield.models.transfer import carry_over
 from chainfield.objectives import Objective, objective_named
 from chainfield.potentials import How
@@ -147,12 +147,9 @@ class HiddenCRF(
         return problem, np.zeros(problem.n_parameters)
 
     def _trainer(self, problem: SummedProblem, theta: Float, partial: bool) -> Trainer[Any]:
-        objective, name = problem.objective, trainer_name(self, problem.objective, partial)
+        objective, name = problem.objective, self._trainer_name(problem, partial)
         from_hmm = any(isinstance(scorer, Anchored) for scorer in problem.chain.scorers)
-        sparse = not from_hmm and not any(isinstance(scorer, GaussianMixture) for scorer in problem.chain.emissions)
-        if self.trainer == "auto" and sparse and not partial and all(getattr(self, step) is None for step in STEPS):
-            name = resolve_trainer("auto", objective)
-        small: dict[str, Any] = {}
+        small: dict[str, Any] = {} if self.rank is None or objective.smooth else {"rate": PRODUCT_RATE}
         if name == "sgd" and objective.smooth:
             small = {"average_from": 1, "batch_size": BATCH_SIZE, "max_iter": PASSES if from_hmm else None}
         trainer = named_trainer(self, name, objective, partial, **small)
@@ -160,6 +157,13 @@ class HiddenCRF(
             return trainer
         tried = calibrate(problem, theta, trainer.seed)
         return replace(trainer, rate=min(PASS_RATE / problem.n_sequences, BOLDER * tried))
+
+    def _trainer_name(self, problem: SummedProblem, partial: bool) -> str:
+        moments = any(isinstance(scorer, Anchored | GaussianMixture) for scorer in problem.chain.scorers)
+        stepping = partial or any(getattr(self, step) is not None for step in STEPS)
+        if self.trainer == "auto" and not moments and not stepping:
+            return resolve_trainer("auto", problem.objective)
+        return trainer_name(self, problem.objective, partial)
 
     def _make(self, features: FeatureMap, task: Any, chain: Chain, theta: Float, how: How) -> Classifier:
         return super()._make(features, task, *plain_chain(chain, theta), how)

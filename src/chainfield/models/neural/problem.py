@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from chainfield.arrays import Array, Bool, Float, Int, Int32
+from chainfield.errors import ConfigError
 from chainfield.features.batch import Batch, Tokens
 from chainfield.objectives import Objective, Targets
 from chainfield.problem import Problem, Trainable, data_arrays, windowed
@@ -144,6 +145,7 @@ def in_torch(
     """
     problem = windowed(problem, given=False) if problem.cuttable else problem
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    check_device(device)
     scorer, tokens = problem.chain.emissions[0], problem.batch.tokens
     assert isinstance(scorer, Neural)
     assert tokens is not None
@@ -164,6 +166,15 @@ def in_torch(
         counts == 1,
         device,
     )
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that torch does not know, or does not have here."""
+    try:
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0].split(". ")[0]
+        raise ConfigError(f"device={device!r} cannot be used here ({reason}); leave it out, or say cpu.") from None
 
 
 #: The chain's names of parameters → the layer's.
