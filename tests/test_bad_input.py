@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from chainfield import MEMM, HiddenUnitCRF, HMMClassifier, LinearCRF
+from chainfield import MEMM, ComposedTagger, HiddenUnitCRF, HMMClassifier, LinearCRF
 from chainfield.errors import (
     ChainfieldError,
     ConfigError,
@@ -20,6 +20,7 @@ from chainfield.errors import (
     NoPathError,
     SettingWarning,
 )
+from chainfield.states import one_per_label
 
 X = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}], [{"w": "a"}, {"w": "c"}, {"w": "b"}]]
 Y = [["O", "B-X"], ["O"], ["B-X", "I-X", "O"]]
@@ -522,3 +523,10 @@ def test_a_number_that_drowns_all_attributes_is_named():
         DataWarning, match="position goes up to 3e\\+03, where an attribute without a number counts as 1"
     ):
         LinearCRF(max_iter=2, n_jobs=1).fit(X, [["x", "y"] * 2] * 3)
+
+
+@pytest.mark.parametrize("more", [-1, 1])
+def test_a_space_for_other_labels_is_refused(more):
+    model = ComposedTagger(space=lambda n: one_per_label(n + more))
+    with pytest.raises(ConfigError, match=f"states for {2 + more} labels, but the data have 2"):
+        model.fit([["a", "b"]] * 3, [["x", "y"]] * 3)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 
 from chainfield.arrays import Array, Float, Int, Int32, Ragged
-from chainfield.errors import DataError
+from chainfield.errors import ConfigError, DataError
 from chainfield.potentials import UNKNOWN, Clamp, clamp_labels, clamp_sets
 from chainfield.states import StateSpace
 
@@ -43,7 +43,12 @@ class Tagging(Task):
         return ordered_labels(seen)
 
     def check(self, space: StateSpace) -> None:
-        """Any space serves."""
+        """Any space of as many labels serves."""
+        if space.n_labels != len(self.labels):
+            raise ConfigError(
+                f"The state space has states for {space.n_labels} labels, but the data have {len(self.labels)}; make it "
+                "for as many labels as it is asked for."
+            )
 
     def clamp(self, space: StateSpace, targets: Sequence[Any], offsets: Int) -> Clamp:
         """Known labels, as sets of rows."""
