@@ -18,9 +18,11 @@ from chainfield.errors import (
     DivergenceError,
     ModelFileError,
     NoPathError,
+    SettingError,
     SettingWarning,
 )
 from chainfield.states import one_per_label
+from chainfield.trainers import LBFGS
 
 X = [[{"w": "a"}, {"w": "b"}], [{"w": "c"}], [{"w": "a"}, {"w": "c"}, {"w": "b"}]]
 Y = [["O", "B-X"], ["O"], ["B-X", "I-X", "O"]]
@@ -529,4 +531,10 @@ def test_a_number_that_drowns_all_attributes_is_named():
 def test_a_space_for_other_labels_is_refused(more):
     model = ComposedTagger(space=lambda n: one_per_label(n + more))
     with pytest.raises(ConfigError, match=f"states for {2 + more} labels, but the data have 2"):
+        model.fit([["a", "b"]] * 3, [["x", "y"]] * 3)
+
+
+def test_settings_beside_a_trainer_of_ones_own_are_refused():
+    model = ComposedTagger(trainer=LBFGS(max_iter=5), max_iter=3)
+    with pytest.raises(SettingError, match="max_iter has no effect beside a trainer of your own"):
         model.fit([["a", "b"]] * 3, [["x", "y"]] * 3)

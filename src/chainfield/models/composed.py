@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 from chainfield.arrays import Float
-from chainfield.errors import ConfigError
+from chainfield.errors import ConfigError, SettingError
 from chainfield.objectives import OBJECTIVES, Objective, objective_named
 from chainfield.problem import Problem
 from chainfield.scorers import Chain, Scorer
@@ -20,7 +20,7 @@ from .constraints import restricted
 from .estimator import ChainClassifier, ChainEstimator, ChainTagger
 from .groups import Grouped, ObjectiveSettings, TrainingSettings
 from .material import Material
-from .trainers import named_trainer, trainer_name
+from .trainers import STEPS, named_trainer, trainer_name
 
 
 @final
@@ -111,6 +111,14 @@ class PartSettings(Grouped):
 
 class Composed(PartSettings, ChainEstimator):
     """Composes a chain of the parts given."""
+
+    def check_settings(self) -> None:
+        """Besides the rest: a trainer of one's own has its settings in itself."""
+        super().check_settings()
+        if isinstance(self.trainer, Trainer):
+            for name in (*STEPS, "max_iter", "tol"):
+                if name in self.changed():
+                    raise SettingError(f"{name} has no effect beside a trainer of your own; give it to the trainer.")
 
     def _objective(self) -> Objective:
         return self.objective if isinstance(self.objective, Objective) else objective_named(self.objective)

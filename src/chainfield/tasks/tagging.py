@@ -46,8 +46,8 @@ class Tagging(Task):
         """Any space of as many labels serves."""
         if space.n_labels != len(self.labels):
             raise ConfigError(
-                f"The state space has states for {space.n_labels} labels, but the data have {len(self.labels)}; make it "
-                "for as many labels as it is asked for."
+                f"The state space has states for {space.n_labels} labels, but the data have {len(self.labels)}; make "
+                "it for as many labels as it is asked for."
             )
 
     def clamp(self, space: StateSpace, targets: Sequence[Any], offsets: Int) -> Clamp:
