@@ -18,7 +18,18 @@ from seqeval.scheme import IOB2, IOBES
 from sklearn.metrics import precision_recall_fscore_support
 
 from chainfield.errors import ConfigError, DataError
-from chainfield.metrics import Score, conlleval_text, evaluate, has_spans, sequence_accuracy, span_f1, token_accuracy
+from chainfield.metrics import (
+    Score,
+    bootstrap_interval,
+    conlleval_text,
+    evaluate,
+    find_mistakes,
+    has_spans,
+    paired_bootstrap,
+    sequence_accuracy,
+    span_f1,
+    token_accuracy,
+)
 
 GOLD = [
     ["B-NP", "I-NP", "O", "B-VP"],
@@ -249,6 +260,46 @@ def test_misaligned_data_are_refused_by_name(score):
         score([["O"], ["O"]], [["O"]])
     with pytest.raises(DataError, match=r"y_pred\[0\] is the string 'B-X'"):
         score([["B", "-", "X"]], ["B-X"])
+
+
+NO_SPANS = {
+    "folds of proteins": ([list("HHHCCCEEE"), list("CCHHCC")], [list("CCCHHHEEE"), list("HHCCHH")]),
+    "parts of speech": ([["D", "N"], ["V", "N"]], [["D", "N"], ["N", "N"]]),
+    "hyphens": ([["NN-TL", "VB"], ["VB"]], [["NN-TL", "VB"], ["B-X"]]),
+    "types alone": ([["PER", "O"], ["O"]], [["PER", "O"], ["O"]]),
+}
+
+
+def paired(y_true, y_pred):
+    return paired_bootstrap(y_true, y_pred, y_pred)
+
+
+SPAN_SCORES = [span_f1, bootstrap_interval, find_mistakes, paired]
+
+
+@pytest.mark.parametrize("score", SPAN_SCORES)
+@pytest.mark.parametrize("case", NO_SPANS)
+def test_labels_that_mark_no_spans_have_no_span_scores(score, case):
+    with pytest.raises(DataError, match=r"The labels of y_true \(.*\) mark no spans, .*; use token_accuracy"):
+        score(*NO_SPANS[case])
+
+
+@pytest.mark.parametrize("score", SPAN_SCORES)
+@pytest.mark.parametrize("gold", ["O", "B", "BO", "EO", "."])
+def test_parts_of_data_need_not_hold_all_labels_of_a_scheme(score, gold):
+    score([list(gold), ["O"]], [["B-X"] * len(gold), ["O"]])
+
+
+def test_gold_labels_without_spans_score_zero():
+    assert span_f1([["O", "O"]], [["O", "O"]]) == span_f1([["O", "O"]], [["B-X", "O"]]) == 0.0
+
+
+@pytest.mark.parametrize("score", SPAN_SCORES)
+def test_labels_that_are_no_strings_have_no_span_scores(score):
+    with pytest.raises(DataError, match=r"y_true\[1\]\[0\] is 1, but spans are read from strings"):
+        score([["B-X"], [1, 0]], [["O"], ["O", "O"]])
+    with pytest.raises(DataError, match=r"(y_pred|a)\[0\]\[1\] is None, but spans are read from strings"):
+        score([["B-X", "O"], ["O"]], [["O", None], ["O"]])
 
 
 def test_unknown_scheme_is_refused_even_without_spans():

@@ -463,6 +463,15 @@ def test_bad_parameters_of_a_search():
         GridSearchCV(hmm(), {"n_states": [0]}, cv=2, error_score="raise").fit(X, Y)
 
 
+@pytest.mark.parametrize(("labels", "message"), [("HCE", "mark no spans"), ((0, 1), "is 0, but spans are read from")])
+def test_span_scores_are_of_span_labels(labels, message):
+    truth = [[labels[t % len(labels)] for t in range(len(x))] for x in X_TEXT]
+    model = chainfield.LinearCRF(**FAST).fit(X_TEXT, truth)
+    with pytest.raises(DataError, match=message):
+        get_scorer("span_f1")(model, X_TEXT, truth)
+    assert 0.0 <= get_scorer("token_accuracy")(model, X_TEXT, truth) <= 1.0
+
+
 @pytest.mark.parametrize("name", ["f1", "SPAN_F1", "", None, 3])
 def test_bad_scores(name):
     with pytest.raises(ConfigError, match="choose one of span_f1, token_accuracy, sequence_accuracy"):

@@ -44,6 +44,7 @@ _PL_OPENING = frozenset({("B", "B"), ("I", "B"), ("O", "B"), ("O", "I"), ("E", "
 _BILOU_AS_BIOES = {"L": "E", "U": "S"}
 _SPAN_PREFIXES = frozenset("BIESLU[]")
 _UNTYPED_SPAN_LABELS = frozenset("BIESO")
+_BARE_LABELS = _SPAN_PREFIXES | _OUTSIDE
 
 
 @lru_cache(maxsize=_CACHE)
@@ -230,3 +231,12 @@ def has_spans(labels: Iterable[str]) -> bool:
     if {"B", "I"} <= names <= _UNTYPED_SPAN_LABELS:
         return True
     return any(prefix in _SPAN_PREFIXES and kind for prefix, kind in map(split_label, names))
+
+
+def may_mark_spans(labels: Iterable[str]) -> bool:
+    """Whether the labels of some data can be those of spans: not all that a scheme writes needs to occur in them.
+
+    As ``has_spans``, and also where there are bare prefixes only (``B O``), nothing but O, or no label at all.
+    """
+    names = set(labels)
+    return names <= _BARE_LABELS or has_spans(names)

@@ -12,7 +12,7 @@ import numpy as np
 from chainfield.arrays import Int
 from chainfield.spans import Span, rule_of, spans
 
-from .span_counts import Sequences, check_aligned
+from .span_counts import Sequences, check_aligned, check_spans, check_strings
 
 MistakeKind = Literal["missed", "spurious", "boundary", "type", "both"]
 """A gold span without a partner; a found span without one; a wrong border; a wrong type; both of these."""
@@ -80,6 +80,8 @@ def find_mistakes(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval
     """
     rule_of(scheme)
     check_aligned(y_true, y_pred)
+    check_strings(y_true, y_pred)
+    check_spans(y_true)
     return [align_spans(spans(gold, scheme), spans(guess, scheme)) for gold, guess in zip(y_true, y_pred, strict=True)]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from chainfield.arrays import Float, Int
 from chainfield.errors import ConfigError, DataError
 
-from .span_counts import Sequences, check_aligned, correct_token_counts, count, token_counts
+from .span_counts import Sequences, check_aligned, check_spans, correct_token_counts, count, token_counts
 
 Metric = Literal["span_f1", "token_accuracy", "sequence_accuracy"] | Callable[[Sequences, Sequences], float]
 """A metric by name, or a function of gold and predicted sequences (called anew for each resample: slower)."""
@@ -68,7 +68,8 @@ def statistic_of(
         return _ratio_of_sums(*(np.bincount(unit, part, n_units).astype(np.int64) for part in (above, below)))
 
     if metric == "span_f1":
-        counts = count(y_true, y_pred, scheme)
+        counts = count(y_true, y_pred, scheme, name)
+        check_spans(y_true)
         return ratio_of_sums(2 * counts.correct_spans, counts.gold_spans + counts.predicted_spans)
     right, tokens = correct_token_counts(y_true, y_pred), token_counts(y_true)
     if metric == "token_accuracy":

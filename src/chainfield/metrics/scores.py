@@ -15,7 +15,7 @@ from chainfield.arrays import Int
 from chainfield.spans import has_spans, rule_of, spans
 
 from .report import Confusion, Report, Score, SpanScores, macro_average, ratio
-from .span_counts import Sequences, check_aligned, correct_token_counts, count, token_counts
+from .span_counts import Sequences, check_aligned, check_spans, correct_token_counts, count, token_counts
 
 
 def evaluate(
@@ -84,7 +84,16 @@ def span_f1(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> 
 
     >>> span_f1([["B-PER", "I-PER", "O", "B-LOC"]], [["B-PER", "I-PER", "O", "O"]])
     0.6666666666666666
+
+    Labels that mark no spans are refused, unless all of them are O.
     """
+    score = f1_of_spans(y_true, y_pred, scheme)
+    check_spans(y_true)
+    return score
+
+
+def f1_of_spans(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> float:
+    """The same for labels that are known to be those of spans, whichever of them the data hold."""
     counts = count(y_true, y_pred, scheme)
     n_spans = int(counts.gold_spans.sum() + counts.predicted_spans.sum())
     return ratio(2 * int(counts.correct_spans.sum()), n_spans)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import eq
 
 import numpy as np
 
 from chainfield.arrays import Int
 from chainfield.errors import DataError
-from chainfield.spans import rule_of, spans
+from chainfield.spans import may_mark_spans, rule_of, spans
 
 Sequences = Sequence[Sequence[str]]
 """One sequence of labels for each sequence of tokens."""
@@ -48,6 +49,29 @@ def check_aligned(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") ->
             )
 
 
+def check_strings(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") -> None:
+    """Refuse labels that no reading of spans can split."""
+    for side, sequences in (("y_true", y_true), (name, y_pred)):
+        for index, labels in enumerate(sequences):
+            place = next((t for t, label in enumerate(labels) if not isinstance(label, str)), None)
+            if place is not None:
+                raise DataError(
+                    f"{side}[{index}][{place}] is {labels[place]!r:.40}, but spans are read from strings such as B-PER "
+                    "and O; use token_accuracy or evaluate for other labels."
+                )
+
+
+def check_spans(y_true: Sequences) -> None:
+    """Refuse gold labels that mark no spans in any scheme: what would be read into them is not there."""
+    names = set(chain.from_iterable(y_true))
+    if not may_mark_spans(names):
+        shown = ", ".join(map(repr, sorted(names)[:3]))
+        raise DataError(
+            f"The labels of y_true ({shown}{' …' if len(names) > 3 else ''}) mark no spans, as B-PER, I-PER and O do; "
+            "use token_accuracy, or evaluate for the scores of single labels."
+        )
+
+
 def correct_token_counts(y_true: Sequences, y_pred: Sequences) -> Int:
     """Number of tokens of each sequence whose label is right, shape (S,)."""
     pairs = zip(y_true, y_pred, strict=True)
@@ -59,10 +83,14 @@ def token_counts(y_true: Sequences) -> Int:
     return np.array([len(gold) for gold in y_true], dtype=np.int64)
 
 
-def count(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval") -> SequenceCounts:
-    """Count tokens and spans of aligned sequences; a span is correct if type, start and end are."""
+def count(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval", name: str = "y_pred") -> SequenceCounts:
+    """Count tokens and spans of aligned sequences; a span is correct if type, start and end are.
+
+    ``name``: that of the predictions in messages.
+    """
     rule_of(scheme)
-    check_aligned(y_true, y_pred)
+    check_aligned(y_true, y_pred, name)
+    check_strings(y_true, y_pred, name)
     # shape: (S, 3), columns gold, predicted, correct
     n_spans = np.zeros((len(y_true), 3), dtype=np.int64)
     for index, (gold, predicted) in enumerate(zip(y_true, y_pred, strict=True)):

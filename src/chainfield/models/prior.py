@@ -79,7 +79,7 @@ def best_shift(judges: Sequence[tuple[Tagger, Sequence[Any], Sequence[Any]]]) ->
 
     Neighbouring shifts differ by chance: each is judged with those beside it.
     """
-    from chainfield.metrics import span_f1
+    from chainfield.metrics.scores import f1_of_spans
     from chainfield.metrics.scoring import filled
 
     scores = np.zeros(len(SHIFTS))
@@ -93,7 +93,7 @@ def best_shift(judges: Sequence[tuple[Tagger, Sequence[Any], Sequence[Any]]]) ->
         for (_, _, truth), found in zip(judges, answers, strict=True):
             known += filled(truth, found)
             guess += found
-        scores[i] = span_f1(known, guess)
+        scores[i] = f1_of_spans(known, guess)
     smooth = np.convolve(np.pad(scores, 1, mode="edge"), np.full(3, 1 / 3), mode="valid")
     best = min(np.flatnonzero(smooth >= smooth.max() - 1e-12).tolist(), key=lambda i: abs(SHIFTS[i]))
     middle = int(np.flatnonzero(SHIFTS == 0.0)[0])

@@ -79,13 +79,14 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
 
     def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
         """Span F1 where labels stand for spans, else token accuracy."""
-        from chainfield.metrics import span_f1, token_accuracy
+        from chainfield.metrics import token_accuracy
+        from chainfield.metrics.scores import f1_of_spans
         from chainfield.metrics.scoring import filled
 
         # Where the truth is not known, nothing is counted against the prediction.
         known = filled(truth, guess)
         textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
-        return span_f1(known, guess) if textual else token_accuracy(known, guess)
+        return f1_of_spans(known, guess) if textual else token_accuracy(known, guess)
 
     def _tagger(self) -> Tagger:
         return cast(Tagger, self._fitted())

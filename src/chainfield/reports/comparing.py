@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from chainfield.metrics import mcnemar, paired_bootstrap, spans
+from chainfield.spans import may_mark_spans
 
 from .asking import words
 from .errors import LONGEST
@@ -26,6 +28,7 @@ def compare(
 ) -> list[dict[str, Any]]:
     """Each later model against the first: tests, and the sentences in which their answers differ."""
     rows = []
+    metric = "span_f1" if of_spans and may_mark_spans(chain.from_iterable(gold)) else "token_accuracy"
     units = len(gold) if groups is None else len(set(groups))
     for name, other in zip(names[1:], answers[1:], strict=True):
         test = mcnemar(gold, answers[0], other, unit="sequence")
@@ -40,7 +43,6 @@ def compare(
             },
         }
         if units >= 2:
-            metric = "span_f1" if of_spans else "token_accuracy"
             drawn = paired_bootstrap(gold, answers[0], other, metric, groups=groups)  # type: ignore[arg-type]
             assert drawn.interval is not None
             row["difference"] = {"metric": metric, **interval_of(drawn.interval), "p": rounded(drawn.p_value)}
