@@ -26,10 +26,12 @@ from chainfield.metrics import (
     find_mistakes,
     has_spans,
     paired_bootstrap,
+    score_intervals,
     sequence_accuracy,
     span_f1,
     token_accuracy,
 )
+from chainfield.tasks import ordered_labels
 
 GOLD = [
     ["B-NP", "I-NP", "O", "B-VP"],
@@ -311,3 +313,28 @@ def test_importing_metrics_loads_only_numpy():
     code = "import sys, chainfield.metrics; print({'scipy', 'sklearn', 'numba'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_labels_of_several_types_are_scored_in_the_order_of_tasks():
+    gold, guess = [["b", 1, "a"], [0]], [["b", "a", "a"], ["1"]]
+    report = evaluate(gold, guess, known_labels=["b", 1, "a"])
+    assert ordered_labels(["b", 1, "a", 0, "1"]) == ("b", 1, "a", 0, "1")
+    assert report.confusion.labels == ("b", "1", "a", "0", "'1'")
+    assert report.labels["1"] == Score(correct=0, predicted=0, support=1)
+    assert report.labels["'1'"] == Score(correct=0, predicted=1, support=0)
+    assert (report.n_correct_tokens, report.unknown_labels) == (2, ("0",))
+    str(report)
+    assert evaluate([["B-X", 1]], [["B-X", 1]]).spans is None
+    assert not score_intervals([["B-X", 1]] * 2, [["B-X", 1]] * 2, n_resamples=5).of_spans
+
+
+def test_known_labels_may_be_numbers():
+    assert evaluate([[0, 1, 2]], [[0, 1, 1]], known_labels=[0, 1]).unknown_labels == ("2",)
+
+
+@pytest.mark.parametrize("label", [None, {"a"}, frozenset({"a", "b"})])
+def test_a_report_needs_one_label_for_each_position(label):
+    with pytest.raises(DataError, match=r"y_true\[1\]\[1\] is .*, but every position needs one label here"):
+        evaluate([["a"], ["a", label]], [["a"], ["a", "b"]])
+    with pytest.raises(DataError, match=r"y_pred\[0\]\[0\] is .*, but every position needs one label here"):
+        evaluate([["a"]], [[label]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -38,6 +38,15 @@ def distinct(values: Array) -> Array:
 def union(ours: Array, theirs: Array) -> Array:
     """The integers that either has, once and ascending."""
     return distinct(np.concatenate((ours, theirs)))
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Each of some values once: sorted where they can be compared, else in order of first appearance."""
+    once = list(dict.fromkeys(values))
+    try:
+        return sorted(once)
+    except TypeError:
+        return once
 
 
 def offsets_of(lengths: Sequence[int] | Integers) -> Int:

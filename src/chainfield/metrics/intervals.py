@@ -71,7 +71,8 @@ def score_intervals(
     """
     rule_of(scheme)
     check_aligned(y_true, y_pred)
-    of_spans = has_spans(map(str, {*chain.from_iterable(y_true), *chain.from_iterable(y_pred)}))
+    labels = {*chain.from_iterable(y_true), *chain.from_iterable(y_pred)}
+    of_spans = all(isinstance(label, str) for label in labels) and has_spans(labels)
     unit, n_units = group_numbers(groups, len(y_true))
     check_resampling(n_units, n_resamples, level, "sequences" if groups is None else "groups")
     pairs = _span_pairs(y_true, y_pred, scheme) if of_spans else _label_pairs(y_true, y_pred)

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
-from chainfield.arrays import Int
+from chainfield.arrays import Int, in_order
 from chainfield.spans import has_spans, rule_of, spans
 
 from .report import Confusion, Report, Score, SpanScores, macro_average, ratio
-from .span_counts import Sequences, check_aligned, check_spans, correct_token_counts, count, token_counts
+from .span_counts import Sequences, check_aligned, check_single, check_spans, correct_token_counts, count, token_counts
 
 
 def evaluate(
@@ -34,12 +35,15 @@ def evaluate(
     """
     rule_of(scheme)
     check_aligned(y_true, y_pred)
-    confusion = _confusion(y_true, y_pred)
+    check_single(y_true, y_pred)
+    labels = in_order(chain.from_iterable((*y_true, *y_pred)))
+    confusion = _confusion(y_true, y_pred, labels)
     gold, predicted = confusion.matrix.sum(axis=1), confusion.matrix.sum(axis=0)
     right = confusion.matrix.diagonal()
-    inside = np.array([label != "O" for label in confusion.labels], dtype=bool)
+    inside = np.array([label != "O" for label in labels], dtype=bool)
     n_tokens, n_correct = int(gold.sum()), int(right.sum())
     known = None if known_labels is None else set(known_labels)
+    of_strings = all(isinstance(label, str) for label in labels)
     return Report(
         scheme=scheme,
         n_sequences=len(y_true),
@@ -53,10 +57,10 @@ def evaluate(
             for i, label in enumerate(confusion.labels)
         },
         confusion=confusion,
-        spans=_span_scores(y_true, y_pred, scheme) if has_spans(confusion.labels) else None,
+        spans=_span_scores(y_true, y_pred, scheme) if of_strings and has_spans(labels) else None,
         unknown_labels=tuple(
-            label
-            for label, n in zip(confusion.labels, gold, strict=True)
+            name
+            for name, label, n in zip(confusion.labels, labels, gold, strict=True)
             if n and known is not None and label not in known
         ),
     )
@@ -99,10 +103,9 @@ def f1_of_spans(y_true: Sequences, y_pred: Sequences, scheme: str = "conlleval")
     return ratio(2 * int(counts.correct_spans.sum()), n_spans)
 
 
-def _confusion(y_true: Sequences, y_pred: Sequences) -> Confusion:
+def _confusion(y_true: Sequences, y_pred: Sequences, labels: list[Any]) -> Confusion:
     gold = list(chain.from_iterable(y_true))
     predicted = list(chain.from_iterable(y_pred))
-    labels = tuple(sorted({*gold, *predicted}))
     index_of = {label: i for i, label in enumerate(labels)}
     rows = np.fromiter(map(index_of.__getitem__, gold), dtype=np.int64, count=len(gold))  # shape: (N,)
     columns = np.fromiter(map(index_of.__getitem__, predicted), dtype=np.int64, count=len(gold))
@@ -110,7 +113,13 @@ def _confusion(y_true: Sequences, y_pred: Sequences) -> Confusion:
     cells = np.bincount(rows * n_labels + columns, minlength=n_labels * n_labels)
     matrix: Int = cells.astype(np.int64).reshape(n_labels, n_labels)  # shape: (L, L)
     matrix.setflags(write=False)
-    return Confusion(labels=tuple(map(str, labels)), matrix=matrix)
+    return Confusion(labels=_names(labels), matrix=matrix)
+
+
+def _names(labels: list[Any]) -> tuple[str, ...]:
+    """Labels as they are shown: 1 and "1" side by side are 1 and '1'."""
+    shown = Counter(map(str, labels))
+    return tuple(repr(label) if shown[str(label)] > 1 else str(label) for label in labels)
 
 
 def _span_scores(y_true: Sequences, y_pred: Sequences, scheme: str) -> SpanScores:

@@ -61,6 +61,18 @@ def check_strings(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") ->
                 )
 
 
+def check_single(y_true: Sequences, y_pred: Sequences) -> None:
+    """Refuse positions that do not have one label."""
+    for side, sequences in (("y_true", y_true), ("y_pred", y_pred)):
+        for index, labels in enumerate(sequences):
+            if {*map(type, labels)} & {type(None), set, frozenset}:
+                place = next(t for t, label in enumerate(labels) if label is None or isinstance(label, set | frozenset))
+                raise DataError(
+                    f"{side}[{index}][{place}] is {labels[place]!r:.40}, but every position needs one label here; "
+                    "leave unknown ones out, or ask the model's score, which does not count them."
+                )
+
+
 def check_spans(y_true: Sequences) -> None:
     """Refuse gold labels that mark no spans in any scheme: what would be read into them is not there."""
     names = set(chain.from_iterable(y_true))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from chainfield.arrays import Array, Bool, Float, Int, Int32
+from chainfield.arrays import Array, Bool, Float, Int, Int32, in_order
 from chainfield.errors import DataError
 from chainfield.potentials import Clamp
 from chainfield.states import StateSpace
@@ -94,11 +94,7 @@ def label_cost(space: StateSpace, table: Bool, margin: float) -> Float:
 
 def ordered_labels(seen: Iterable[Any]) -> tuple[Any, ...]:
     """Distinct labels: sorted where they can be compared, else in order of first appearance."""
-    distinct = list(dict.fromkeys(plain_label(label) for label in seen))
-    try:
-        return tuple(sorted(distinct))
-    except TypeError:
-        return tuple(distinct)
+    return tuple(in_order(map(plain_label, seen)))
 
 
 def label_array(labels: Sequence[Any]) -> Array:
