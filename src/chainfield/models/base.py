@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from chainfield.arrays import Float, Int32
-from chainfield.errors import NotTrainedError
+from chainfield.errors import DataError, NotTrainedError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.features.scale import Scale
@@ -84,6 +84,13 @@ class SequenceModel(Grouped, ABC):
     @abstractmethod
     def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
         """How good predictions are: what development data are scored by."""
+
+    def _check_truth(self, truth: Sequence[Any]) -> None:
+        """Refuse to score by labels that are all unknown."""
+        from chainfield.metrics.scoring import NOTHING_KNOWN
+
+        if not self.task_type.labels_in(truth):
+            raise DataError(NOTHING_KNOWN)
 
     def _prediction_settings(self) -> dict[str, Any]:
         """Settings that may change after ``fit``, and change predictions from then on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -45,8 +45,7 @@ class ClassifyingModel(SequenceModel):
 
     def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
         """Accuracy over sequences with a known label."""
-        known = [(a, b) for a, b in zip(truth, guess, strict=True) if a is not None]
-        return sum(a == b for a, b in known) / len(known) if known else 0.0
+        return _accuracy(truth, guess)
 
     def _classifier(self) -> Classifier:
         return cast(Classifier, self._fitted())
@@ -94,13 +93,16 @@ class ClassifyingModel(SequenceModel):
         return self._classifier().log_likelihood(split_sequences(X, lengths), self._targets(y, lengths))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
-        """Accuracy; sequences with an unknown label (None) do not count."""
+        """Accuracy; unknown labels (None) do not count, and a set is right if it holds the answer."""
         truth = self._targets(y, lengths)
         guess = self.predict(X, lengths=lengths)
         if len(truth) != len(guess):
             raise DataError(f"X has {len(guess)} sequences, but there are labels for {len(truth)}.")
-        weight = weights_of(sample_weight, len(truth))
-        known = np.array([label is not None for label in truth], bool)
-        right = np.array([a == b for a, b in zip(truth, guess, strict=True)], bool)
-        total = float(weight[known].sum())
-        return float(weight[known & right].sum()) / total if total else 0.0
+        self._check_truth(truth)
+        return _accuracy(truth, guess, weights_of(sample_weight, len(truth)))
+
+
+def _accuracy(truth: Sequence[Any], guess: Iterable[Any], weights: Float | None = None) -> float:
+    from chainfield.metrics.scoring import share_right
+
+    return share_right([[one] for one in truth], [[one] for one in guess], weights)

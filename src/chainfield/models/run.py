@@ -157,6 +157,8 @@ def check_development(model: SequenceModel, X_dev: Any, y_dev: Any) -> Developme
         for s, (x, t) in enumerate(zip(sequences, truth, strict=True)):
             if len_of(x) != len(t):
                 raise DataError(f"X_dev: sequence {s} has {len_of(x)} positions but {len(t)} labels.")
+    if not model.task_type.labels_in(truth):
+        raise DataError("y_dev holds no known label, so there is nothing to score by; give labels that are not None.")
     return sequences, truth
 
 

@@ -78,15 +78,13 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
         return super()._prediction_settings() | {"decoder": self.decoder}
 
     def _quality(self, truth: Sequence[Any], guess: Sequence[Any], labels: tuple[Any, ...]) -> float:
-        """Span F1 where labels stand for spans, else token accuracy."""
-        from chainfield.metrics import token_accuracy
+        """Span F1 where labels stand for spans, else the share of right labels where they are known."""
         from chainfield.metrics.scores import f1_of_spans
-        from chainfield.metrics.scoring import filled
+        from chainfield.metrics.scoring import filled, share_right
 
-        # Where the truth is not known, nothing is counted against the prediction.
-        known = filled(truth, guess)
         textual = all(isinstance(label, str) for label in labels) and has_spans(labels)
-        return f1_of_spans(known, guess) if textual else token_accuracy(known, guess)
+        # Where the truth is not known, nothing is counted against the prediction.
+        return f1_of_spans(filled(truth, guess), guess) if textual else share_right(truth, guess)
 
     def _tagger(self) -> Tagger:
         return cast(Tagger, self._fitted())
@@ -128,16 +126,14 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
         return self._tagger().log_likelihood(split_sequences(X, lengths), split_sequences(y, lengths, "y"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
-        """Token accuracy; positions with an unknown label (None) do not count."""
+        """Token accuracy; unknown labels (None) do not count, and a set is right if it holds the answer."""
+        from chainfield.metrics.scoring import share_right
+
         truth = split_sequences(y, lengths, "y")
         guess = self.predict(X, lengths=lengths)
         check_lengths(truth, offsets_of([len(labels) for labels in guess]))
-        weight = weights_of(sample_weight, len(truth))
-        right = total = 0.0
-        for w, labels, predicted in zip(weight, truth, guess, strict=True):
-            right += w * sum(a == b for a, b in zip(labels, predicted, strict=True) if a is not None)
-            total += w * sum(a is not None for a in labels)
-        return right / total if total else 0.0
+        self._check_truth(truth)
+        return share_right(truth, guess, weights_of(sample_weight, len(truth)))
 
     def explain(self, x: Any, against: Any = None, given: Any = None) -> Explanation:
         """Each feature's contribution to the prediction at every position of one sequence.
