@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from chainfield import HMMClassifier, LinearCRF
-from chainfield.errors import DataError
+from chainfield.errors import DataError, DataWarning
 from chainfield.metrics import get_scorer
+from test_commands import run
 
 X = [["a", "b", "a"], ["b", "a"], ["a"], ["b", "b"]] * 5
 Y = [[{"a": "x", "b": "z"}[token] for token in one] for one in X]
@@ -99,3 +100,33 @@ def test_where_nothing_is_known_there_is_no_score(tagger, classifier):
             get_scorer(name)(tagger, X, nothing)
     with pytest.raises(DataError, match="y_dev holds no known label"):
         LinearCRF(n_jobs=1, max_iter=2).fit(X, Y, X_dev=X, y_dev=nothing)
+
+
+def test_labels_that_no_prediction_can_have_are_told(tagger, classifier):
+    with pytest.warns(DataWarning, match=r"y holds '0', but the model's labels are 0, 1: no label of y is one of them"):
+        assert classifier.score(ARRAYS, [str(v) for v in CLASSES]) == 0.0
+    with pytest.warns(DataWarning, match=r"y holds 0, but the model's labels are 'x', 'z'") as caught:
+        assert tagger.score(X, [[0 for _ in y] for y in Y]) == 0.0
+    assert caught[0].filename == __file__
+    # Labels of new data may be strange as long as some are not.
+    assert 0.0 < classifier.score(ARRAYS, [0.0, "1"] * 10) < 1.0
+
+
+@pytest.mark.filterwarnings("always:y holds:chainfield.errors.DataWarning")
+@pytest.mark.parametrize(
+    ("labels", "given", "share"),
+    [
+        (CLASSES, [str(v) for v in CLASSES], "100.00"),
+        ([bool(v) for v in CLASSES], [str(bool(v)) for v in CLASSES], "100.00"),
+        (["ab"[v] for v in CLASSES], ["ab"[v] for v in CLASSES], "100.00"),
+        (["ab"[v] for v in CLASSES], CLASSES, "0.00"),
+        (CLASSES, ["ab"[v] for v in CLASSES], "0.00"),
+    ],
+    ids=["written numbers", "written truths", "the same", "numbers for names", "names for numbers"],
+)
+def test_the_command_tells_of_strange_labels(tmp_path, labels, given, share):
+    HMMClassifier(n_states=1, n_jobs=1, max_iter=3).fit(ARRAYS, labels).save(tmp_path / "m.cf")
+    np.savez(tmp_path / "x.npz", X=np.concatenate(ARRAYS), lengths=np.full(20, 5), y=np.array(given))
+    done = run("classify", tmp_path / "m.cf", tmp_path / "x.npz", "--jobs", 1)
+    assert f"accuracy {share} % of 20 labelled sequences" in done.stderr
+    assert ("warning: y holds " in done.stderr) == (share == "0.00")

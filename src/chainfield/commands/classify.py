@@ -49,6 +49,7 @@ def classify(model: Path, data: str, output: str, as_json: bool, jobs: int) -> N
             else:
                 out.write(f"{name}\t{label}\t{p[classes.index(label)]:.6f}\n")
     if found.labelled:
-        truth = [None if y is None else type(classes[0])(y) for y in found.labels]
+        written = {str(label): label for label in classes}  # names of folders are strings, whatever the model has
+        truth = [y if y is None or y in classes else written.get(str(y), y) for y in found.labels]
         accuracy = 100 * estimator.score(found.sequences, truth)
         click.echo(f"accuracy {accuracy:.2f} % of {sum(y is not None for y in truth)} labelled sequences", err=True)

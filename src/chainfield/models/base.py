@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from chainfield.arrays import Float, Int32
-from chainfield.errors import DataError, NotTrainedError
+from chainfield.errors import DataError, DataWarning, NotTrainedError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.features.scale import Scale
@@ -86,11 +87,20 @@ class SequenceModel(Grouped, ABC):
         """How good predictions are: what development data are scored by."""
 
     def _check_truth(self, truth: Sequence[Any]) -> None:
-        """Refuse to score by labels that are all unknown."""
+        """Refuse to score by labels that are all unknown, and warn of those that no prediction can have."""
         from chainfield.metrics.scoring import NOTHING_KNOWN
 
-        if not self.task_type.labels_in(truth):
+        given, labels = self.task_type.labels_in(truth), self._fitted().task.labels
+        if not given:
             raise DataError(NOTHING_KNOWN)
+        if not set(given) & set(labels):
+            shown = f"{', '.join(map(repr, labels[:3]))}{' …' if len(labels) > 3 else ''}"
+            warnings.warn(
+                f"y holds {given[0]!r}, but the model's labels are {shown}: no label of y is one of them, so every "
+                "prediction counts as wrong; give labels as in training, of the same type.",
+                DataWarning,
+                stacklevel=3,
+            )
 
     def _prediction_settings(self) -> dict[str, Any]:
         """Settings that may change after ``fit``, and change predictions from then on."""
