@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from chainfield import HMMClassifier, LinearCRF, TextTagger
+from chainfield import HMMClassifier, LinearCRF, TextTagger, load
 from chainfield.errors import ConfigError, DataError
 from chainfield.frames import read_frame
 
@@ -156,3 +158,91 @@ def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "narwhals", None)
     with pytest.raises(ConfigError, match=r"Data frames need the package narwhals; install it with: pip install"):
         LinearCRF().fit([frame], [["O"]])
+
+
+def numbers(library: str, names: str, x: Any) -> Any:
+    return made(library, {name: x[:, "abc".index(name) if name in "abc" else 0].tolist() for name in names})
+
+
+RNG, SHIFT = np.random.default_rng(0), np.array([3.0, 0.0, -3.0])
+CLASSES = ["up", "down"] * 6
+SHAPES = [RNG.normal(size=(5, 3)) + SHIFT * (label == "up") for label in CLASSES]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_are_those_of_training_in_their_order(library: str, tmp_path: Path) -> None:
+    frames = [numbers(library, "abc", x) for x in SHAPES]
+    model = HMMClassifier(n_states=1, max_iter=3).fit(frames, CLASSES)
+    model.save(tmp_path / "m.cf")
+    for own in (model, load(tmp_path / "m.cf"), pickle.loads(pickle.dumps(model))):
+        assert own.feature_names_in_.tolist() == ["a", "b", "c"]
+        assert own.predict(frames).tolist() == own.predict(SHAPES).tolist() == CLASSES
+        for names, message in (
+            (
+                "cba",
+                r"X, sequence 1: column 0 of the frame is 'c', but in training it was 'a'; give the columns",
+            ),
+            ("abx", r"X, sequence 1: column 2 of the frame is 'x', but in training it was 'c'"),
+            ("ab", r"X, sequence 1: column 2 of the frame is nothing, but in training it was 'c'"),
+            ("abcx", r"X, sequence 1: column 3 of the frame is 'x', but in training it was nothing"),
+        ):
+            wrong = [frames[0], numbers(library, names, SHAPES[1])]
+            for ask in (own.predict, own.predict_proba, own.predict_states, own.align, own.decision_function):
+                with pytest.raises(DataError, match=message):
+                    ask(wrong)
+            with pytest.raises(DataError, match=message):
+                own.score(wrong, CLASSES[:2])
+        with pytest.raises(DataError, match="X, sequence 0: column 0 of the frame is 'c'"):
+            own.classify(numbers(library, "cab", SHAPES[0]))
+        with pytest.raises(DataError, match="X: column 0 of the frame is 'c'"):
+            own.predict(numbers(library, "cab", SHAPES[0]), lengths=[2, 3])
+    others = [frames[0], *(numbers(library, "bac", x) for x in SHAPES[1:])]
+    with pytest.raises(DataError, match="X, sequence 1: column 0 of the frame is 'b', but in training it was 'a'"):
+        HMMClassifier(n_states=1, max_iter=3).fit(others, CLASSES)
+    HMMClassifier(n_states=1, max_iter=3).fit(frames, CLASSES, X_dev=frames, y_dev=CLASSES)
+    with pytest.raises(DataError, match="X_dev, sequence 1: column 0 of the frame is 'b'"):
+        HMMClassifier(n_states=1, max_iter=3).fit(frames, CLASSES, X_dev=others, y_dev=CLASSES)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_columns_of_text_and_more_data(library: str) -> None:
+    frames = [made(library, {"word": w, "pos": p}) for w, p in zip(WORDS, POS, strict=True)]
+    turned = [made(library, {"pos": p, "word": w}) for w, p in zip(WORDS, POS, strict=True)]
+    model = LinearCRF(max_iter=10).fit(frames, TAGS)
+    for ask in (model.predict, model.predict_marginals, model.predict_n_best, model.predict_confidence):
+        with pytest.raises(
+            DataError, match="X, sequence 0: column 0 of the frame is 'pos', but in training it was 'word'"
+        ):
+            ask(turned)
+    with pytest.raises(DataError, match="X, sequence 0: column 0 of the frame is 'pos'"):
+        model.tag(turned[0])
+    with pytest.raises(DataError, match="column 0 of the frame is 'pos'"):
+        model.partial_fit(turned, TAGS)
+    assert model.partial_fit(frames, TAGS).columns_ == ["word", "pos"]
+    assert model.fit(turned, TAGS).predict(turned) == TAGS  # trained anew
+    assert model.fit([list(zip(w, p, strict=True)) for w, p in zip(WORDS, POS, strict=True)], TAGS).columns_ is None
+    assert model.predict(turned)
+    assert not hasattr(model, "feature_names_in_")
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_attributes_come_in_any_order(library: str) -> None:
+    data = [({"word": w, "n": [len(v) for v in w]}) for w in WORDS]
+    frames = [made(library, one) for one in data]
+    turned = [made(library, dict(reversed(one.items()))) for one in data]
+    model = LinearCRF(max_iter=10).fit([*frames, *turned], [*TAGS, *TAGS])
+    assert model.columns_ is None
+    assert model.predict(turned) == model.predict(frames) == TAGS
+    one = made(library, {name: data[0][name] + data[1][name] for name in ("n", "word")})
+    assert model.predict(one, lengths=[0, 3, 3]) == [[], *TAGS[:2]]
+
+
+def test_columns_without_names_have_places() -> None:
+    pandas = pytest.importorskip("pandas")
+    model = HMMClassifier(n_states=1, max_iter=3).fit([pandas.DataFrame(x) for x in SHAPES], CLASSES)
+    assert model.columns_ is None
+    named = model.predict([numbers("pandas", "abc", x) for x in SHAPES])
+    assert named.tolist() == model.predict(SHAPES).tolist()
+    any_names = [numbers("pandas", "abc" if s else "xbc", x) for s, x in enumerate(SHAPES)]
+    assert model.predict(any_names).shape == (12,)
+    model.fit([pandas.DataFrame(x) for x in SHAPES], CLASSES, X_dev=any_names, y_dev=CLASSES)

@@ -64,6 +64,10 @@ ESTIMATOR = Part(
         Value(
             "wrapper", "object", "what stands around the model: its `kind`, and what that keeps (below)", optional=True
         ),
+        Value(
+            "columns", "list", "the names of the columns of training, of data frames that had some", of="text",
+            optional=True,
+        ),
         Value("n_sequences_seen", "whole", "for `partial_fit`", optional=True),
         Value(
             "outside_shift", "number", "what `tune_for` added to the scores of O", least=-1e6, most=1e6, optional=True

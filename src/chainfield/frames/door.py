@@ -22,6 +22,14 @@ def is_frame(value: Any) -> bool:
     return is_framed(value) and hasattr(value, "columns")
 
 
+def column_names(value: Any) -> list[str] | None:
+    """The names of a frame's columns; None where this is no frame, or its columns have numbers in place of names."""
+    if not is_frame(value):
+        return None
+    named = list(getattr(value, "column_names", value.columns))  # Arrow's ``columns`` are the columns themselves
+    return list(map(str, named)) if all(isinstance(name, str) for name in named) else None
+
+
 def narwhals() -> Any:
     """The library behind the door."""
     try:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import eq
+from typing import Any
 
 import numpy as np
 
@@ -61,12 +62,15 @@ def check_strings(y_true: Sequences, y_pred: Sequences, name: str = "y_pred") ->
                 )
 
 
+_OPEN: tuple[type[Any], ...] = (type(None), set, frozenset)  # what a label may be that is unknown, or one of several
+
+
 def check_single(y_true: Sequences, y_pred: Sequences) -> None:
     """Refuse positions that do not have one label."""
     for side, sequences in (("y_true", y_true), ("y_pred", y_pred)):
         for index, labels in enumerate(sequences):
-            if {*map(type, labels)} & {type(None), set, frozenset}:
-                place = next(t for t, label in enumerate(labels) if label is None or isinstance(label, set | frozenset))
+            place = next((t for t, label in enumerate(labels) if type(label) in _OPEN), None)
+            if place is not None:
                 raise DataError(
                     f"{side}[{index}][{place}] is {labels[place]!r:.40}, but every position needs one label here; "
                     "leave unknown ones out, or ask the model's score, which does not count them."

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from chainfield.arrays import Float, Int32
+from chainfield.arrays import Array, Float, Int32
 from chainfield.errors import DataError, DataWarning, NotTrainedError
 from chainfield.features.feature_map import FeatureMap
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
@@ -28,7 +28,7 @@ from chainfield.tasks import Task
 
 from .facts import TrainingFacts
 from .groups import Grouped
-from .inputs import split_sequences
+from .inputs import read_columns, split_sequences
 from .portrait import portrait
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class SequenceModel(Grouped, ABC):
     """
 
     fitted_: FittedModel
+    #: The names of the columns of training, if data frames were given whose columns have names.
+    columns_: list[str] | None = None
     n_jobs: int | None
     #: What targets mean.
     task_type: ClassVar[type[Task]]
@@ -102,6 +104,13 @@ class SequenceModel(Grouped, ABC):
                 stacklevel=3,
             )
 
+    def _input(self, X: Any, lengths: Sequence[int] | None = None) -> Sequence[Any]:
+        """Sequences to predict, in the columns of training."""
+        sequences = split_sequences(X, lengths)
+        if sequences is not X and self.columns_ is not None:
+            read_columns(X, sequences, lengths, self.columns_)
+        return sequences
+
     def _prediction_settings(self) -> dict[str, Any]:
         """Settings that may change after ``fit``, and change predictions from then on."""
         return {"n_jobs": count_jobs(self.n_jobs)}
@@ -134,6 +143,14 @@ class SequenceModel(Grouped, ABC):
         if isinstance(features, SparseFeatures):
             return features.n_features
         raise AttributeError("n_features_in_ is for models of arrays and sparse matrices; this one reads text.")
+
+    @property
+    def feature_names_in_(self) -> Array:
+        """(columns,) the names of the columns of training, where data frames were given."""
+        self._fitted()
+        if self.columns_ is None:
+            raise AttributeError("feature_names_in_ is for models of data frames whose columns have names.")
+        return np.array(self.columns_, object)
 
     @property
     def scale_(self) -> Scale | None:
@@ -171,14 +188,14 @@ class SequenceModel(Grouped, ABC):
         """The states of the best path of each sequence, as numbers into ``states_``; ``given`` fixes labels."""
         known = None if given is None else self._targets(given, lengths, "given")
         rows = self._fitted().chain.space.row_of
-        return [rows[path] for path in self._fitted().states(split_sequences(X, lengths), known)]
+        return [rows[path] for path in self._fitted().states(self._input(X, lengths), known)]
 
     def predict_state_marginals(
         self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None
     ) -> list[Float]:
         """Probabilities of states: one (length, states) array per sequence, columns in the order of ``states_``."""
         known = None if given is None else self._targets(given, lengths, "given")
-        return self._fitted().occupancies(split_sequences(X, lengths), known)
+        return self._fitted().occupancies(self._input(X, lengths), known)
 
     def hidden_states(
         self, X: Any, given: Any = None, *, n: int = 10, lengths: Sequence[int] | None = None
@@ -187,7 +204,7 @@ class SequenceModel(Grouped, ABC):
         from chainfield.inspection.states import hidden_states
 
         known = None if given is None else self._targets(given, lengths, "given")
-        return hidden_states(self._fitted(), split_sequences(X, lengths), known, n=n)
+        return hidden_states(self._fitted(), self._input(X, lengths), known, n=n)
 
     def state_path(self, x: Any, given: Any = None) -> StatePath:
         """The states along one sequence, with their probabilities."""
@@ -231,6 +248,7 @@ class SequenceModel(Grouped, ABC):
             "settings": self.stored_settings(),
             "notes": notes or {},
             **{name: getattr(self, f"{name}_") for name in self.remembered},
+            **({} if self.columns_ is None else {"columns": self.columns_}),
             **({} if wrapper is None else {"wrapper": wrapper}),
         }
         if hasattr(self, "training_"):
@@ -239,7 +257,7 @@ class SequenceModel(Grouped, ABC):
 
     def _restore(self, fitted: FittedModel, about: dict[str, Any]) -> None:
         """Become what a file describes."""
-        self.fitted_ = fitted
+        self.fitted_, self.columns_ = fitted, about.get("columns")
         for name in self.remembered:
             if name in about or not hasattr(type(self), f"{name}_"):
                 setattr(self, f"{name}_", about.get(name))

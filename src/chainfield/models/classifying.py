@@ -18,7 +18,6 @@ from chainfield.scorers import Chain
 from chainfield.tasks import Classifying, Task, label_array
 
 from .base import SequenceModel, not_trained
-from .inputs import split_sequences
 
 
 class ClassifyingModel(SequenceModel):
@@ -58,11 +57,11 @@ class ClassifyingModel(SequenceModel):
     def predict(self, X: Any, *, lengths: Sequence[int] | None = None) -> Array:
         """(sequences,) the best label of each sequence."""
         model = self._classifier()
-        return self.classes_[model.labels(model.encode(split_sequences(X, lengths)))]
+        return self.classes_[model.labels(model.encode(self._input(X, lengths)))]
 
     def classify(self, x: Any) -> Any:
         """The best label of one sequence: ``predict([x])[0]``."""
-        return self._classifier().predict(split_sequences([x], None))[0]
+        return self._classifier().predict(self._input([x]))[0]
 
     def decision_function(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """(sequences, labels) how far the score of a label lies above the best of the others: only the predicted one
@@ -72,7 +71,7 @@ class ClassifyingModel(SequenceModel):
         by these.
         """
         model = self._classifier()
-        scores = model.scores(model.encode(split_sequences(X, lengths)))
+        scores = model.scores(model.encode(self._input(X, lengths)))
         if scores.shape[1] < 2:
             return np.zeros_like(scores)
         ordered = np.sort(scores, axis=1)
@@ -82,15 +81,15 @@ class ClassifyingModel(SequenceModel):
 
     def predict_proba(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """(sequences, labels) probabilities, columns in the order of ``classes_``."""
-        return self._classifier().probabilities(split_sequences(X, lengths))
+        return self._classifier().probabilities(self._input(X, lengths))
 
     def predict_log_proba(self, X: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """The same, as logarithms."""
-        return self._classifier().log_probabilities(split_sequences(X, lengths))
+        return self._classifier().log_probabilities(self._input(X, lengths))
 
     def log_likelihood(self, X: Any, y: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """Log-probability of each label; it may be None or a set."""
-        return self._classifier().log_likelihood(split_sequences(X, lengths), self._targets(y, lengths))
+        return self._classifier().log_likelihood(self._input(X, lengths), self._targets(y, lengths))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
         """Accuracy; unknown labels (None) do not count, and a set is right if it holds the answer."""

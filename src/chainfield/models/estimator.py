@@ -35,7 +35,7 @@ from .compose import number_features
 from .constraints import check_rules
 from .facts import TrainingFacts, thinned
 from .groups import FeatureSettings, ObjectiveSettings, RunningSettings, TrainingSettings
-from .inputs import choose_map, split_sequences
+from .inputs import choose_map, read_columns, split_sequences
 from .kinds import seed_of
 from .material import Material
 from .prior import PriorSettings, check_tuning, tuned
@@ -155,7 +155,10 @@ class ChainEstimator(
         run = Run(
             development=check_development(self, X_dev, y_dev), callback=callback, checkpoint=checkpoint, resume=resume
         )
-        self._fit(self._data(X, y, sample_weight, lengths, previous, run), previous, run)
+        data = self._data(X, y, sample_weight, lengths, previous, run)
+        if run.development is not None and data.columns is not None:
+            read_columns(X_dev, run.development[0], None, data.columns, "X_dev")
+        self._fit(data, previous, run)
         return self
 
     def partial_fit(self: M, X: Any, y: Any, sample_weight: Any = None, *, classes: Sequence[Any] | None = None) -> M:
@@ -187,7 +190,10 @@ class ChainEstimator(
             if y is not None or sample_weight is not None or lengths is not None:
                 raise ConfigError("A corpus has its labels already; leave out y, sample_weight and lengths.")
             return Spread(X, self, run, previous)
-        return Held(split_sequences(X, lengths), self._repaired(self._targets(y, lengths)), sample_weight)
+        sequences = split_sequences(X, lengths)
+        goes_on = previous is not None and previous is getattr(self, "fitted_", None)
+        columns = read_columns(X, sequences, lengths, self.columns_ if goes_on else None)
+        return Held(sequences, self._repaired(self._targets(y, lengths)), sample_weight, columns)
 
     def _fit(self, data: TrainingData, previous: FittedModel | None, run: Run) -> None:
         """The road. ``previous``: a fitted model whose weights training starts from."""
@@ -239,7 +245,7 @@ class ChainEstimator(
                     self.fitted_ = best if streaming else self._compacted(best, theta, material)
                     self.rehearsal_ = remembered(self, data) if streaming and isinstance(data, Held) else None
                     self.n_sequences_seen_ = seen
-                    self.scheme_ = scheme
+                    self.scheme_, self.columns_ = scheme, data.columns
                     slim = self.fitted_.features is not features  # without the features that have no weight
                     read = data.read(self.fitted_.features, material, count_jobs(self.n_jobs), slim=slim)
                     self.feature_counts_ = self._counted(read.counts, material.numbers, run.partial, slim)

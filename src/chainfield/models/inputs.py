@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from chainfield.features.named import NamedFeatures
 from chainfield.features.numbers import DenseFeatures, SparseFeatures
 from chainfield.features.template import TemplateSet, load_template, parse_template
 from chainfield.features.text import text_template
-from chainfield.frames.door import is_frame, is_framed, plain_sequence, plain_values
+from chainfield.frames.door import column_names, is_frame, is_framed, plain_sequence, plain_values
 
 TemplateLike = TemplateSet | str | PathLike[str] | None
 
@@ -48,7 +49,7 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
     if isinstance(data, np.ndarray):
         check_unmasked(data, what)
     if is_sparse(data) or (
-        isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiub" and what == "X"
+        isinstance(data, np.ndarray) and data.ndim == 2 and data.dtype.kind in "fiub" and what.startswith("X")
     ):
         raise DataError(
             f"{what} is one matrix; give a list with a matrix for each sequence, or say how long the sequences are "
@@ -71,9 +72,34 @@ def split_sequences(data: Any, lengths: Sequence[int] | None, what: str = "X") -
     return sequences
 
 
+def read_columns(
+    data: Any, sequences: Sequence[Any], lengths: Sequence[int] | None, known: list[str] | None, what: str = "X"
+) -> list[str] | None:
+    """The names of the columns of frames, of which ``sequences`` were made; other names than ``known`` are refused.
+
+    Columns of numbers and of text are told apart by their places. Attributes have names, and come in any order.
+    """
+    if sequences is data or (lengths is None and is_framed(data)):
+        return known
+    for s, frame in enumerate(data if lengths is None else [data]):
+        found, made = column_names(frame), sequences if lengths is not None else [sequences[s]]
+        if found is None or any(len_of(one) and isinstance(one[0], Mapping) for one in made):
+            continue
+        if known is None:
+            known = found
+        if found != known:
+            place = next(i for i, pair in enumerate(zip_longest(found, known)) if pair[0] != pair[1])
+            ours, theirs = (repr(names[place]) if place < len(names) else "nothing" for names in (found, known))
+            raise DataError(
+                f"{what if lengths is not None else f'{what}, sequence {s}'}: column {place} of the frame is {ours}, "
+                f"but in training it was {theirs}; give the columns of training, in the same order."
+            )
+    return known
+
+
 def _plain(one: Any, what: str, where: str) -> Any:
     """What a frame or a column holds: input, or labels, of which those that are given may be missing."""
-    return plain_sequence(one, where) if what == "X" else plain_values(one, where, unknown=what == "given")
+    return plain_sequence(one, where) if what.startswith("X") else plain_values(one, where, unknown=what == "given")
 
 
 def _column_of_sequences(data: Any, what: str) -> list[Any]:

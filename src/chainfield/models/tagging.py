@@ -92,24 +92,24 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
     def predict(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> LabelLists:
         """The best label sequence of each sequence; ``given`` fixes labels (None elsewhere, a set: one of these)."""
         fixed = None if given is None else split_sequences(given, lengths, "given")
-        return LabelLists(self._tagger().predict(split_sequences(X, lengths), fixed))
+        return LabelLists(self._tagger().predict(self._input(X, lengths), fixed))
 
     def tag(self, x: Any, given: Any = None) -> list[Any]:
         """The best labels of one sequence: ``predict([x])[0]``."""
         fixed = None if given is None else split_sequences([given], None, "given")
-        return self._tagger().predict(split_sequences([x], None), fixed)[0]
+        return self._tagger().predict(self._input([x]), fixed)[0]
 
     def predict_marginals(self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None) -> list[Float]:
         """Label probabilities: a (length, labels) array a sequence, columns in the order of ``classes_``."""
         fixed = None if given is None else split_sequences(given, lengths, "given")
-        return self._tagger().marginals(split_sequences(X, lengths), fixed)
+        return self._tagger().marginals(self._input(X, lengths), fixed)
 
     def predict_n_best(
         self, X: Any, n: int = 5, given: Any = None, *, lengths: Sequence[int] | None = None
     ) -> list[list[tuple[list[Any], float]]]:
         """The n best label sequences of each sequence with their probabilities, best first."""
         fixed = None if given is None else split_sequences(given, lengths, "given")
-        return self._tagger().n_best(split_sequences(X, lengths), n, fixed)
+        return self._tagger().n_best(self._input(X, lengths), n, fixed)
 
     def predict_confidence(
         self, X: Any, given: Any = None, *, lengths: Sequence[int] | None = None
@@ -119,11 +119,11 @@ class TaggingModel(SequenceModel, RuleSettings, DecoderSettings, group="Model"):
         ``given`` fixes labels; probabilities are then conditional on them.
         """
         fixed = None if given is None else split_sequences(given, lengths, "given")
-        return confidences(self._tagger(), split_sequences(X, lengths), fixed)
+        return confidences(self._tagger(), self._input(X, lengths), fixed)
 
     def log_likelihood(self, X: Any, y: Any, *, lengths: Sequence[int] | None = None) -> Float:
         """Log-probability of each label sequence (-inf if it breaks the rules); labels may be None or sets."""
-        return self._tagger().log_likelihood(split_sequences(X, lengths), split_sequences(y, lengths, "y"))
+        return self._tagger().log_likelihood(self._input(X, lengths), split_sequences(y, lengths, "y"))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, lengths: Sequence[int] | None = None) -> float:
         """Token accuracy; unknown labels (None) do not count, and a set is right if it holds the answer."""

@@ -50,6 +50,8 @@ class TrainingData(ABC):
     sample_weight: Any = None
     #: Label sequences to check rules by: all of them, or a few that have all steps of the others.
     label_sequences: Sequence[Any]
+    #: The names of columns, of frames that have some.
+    columns: list[str] | None = None
 
     @abstractmethod
     def learn(self, model: Any, previous: FittedModel | None) -> FeatureMap:
@@ -82,6 +84,7 @@ class Held(TrainingData):
     sequences: Sequence[Any]
     label_sequences: Sequence[Any]
     sample_weight: Any = None
+    columns: list[str] | None = None
 
     def learn(self, model: Any, previous: FittedModel | None) -> FeatureMap:
         """Still empty, or a copy of the older model's: that stays as it is, whatever happens on the way."""

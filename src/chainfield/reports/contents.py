@@ -65,7 +65,7 @@ def report_data(
     if len(kinds) > 1:
         raise ConfigError("Taggers and classifiers of whole sequences cannot be compared; report on them one by one.")
     say = watch or (lambda text: None)
-    sequences, targets = split_sequences(X, None), several[0]._targets(y, None)
+    sequences, targets = several[0]._input(X), several[0]._targets(y, None)
     features = Interned()
     parts = [
         _one(model, name, sequences, targets, groups, max_errors, features, say)

@@ -260,7 +260,7 @@ class HiddenUnitCRF(
         Given the data, and labels where ``y`` has any (None: unknown, a set: one of these).
         """
         known = None if y is None else split_sequences(y, lengths, "y")
-        return unit_posteriors(self._tagger(), split_sequences(X, lengths), known)
+        return unit_posteriors(self._tagger(), self._input(X, lengths), known)
 
     @property
     def unit_weights_(self) -> tuple[Float, Float]:

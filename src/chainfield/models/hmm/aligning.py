@@ -11,7 +11,6 @@ import numpy as np
 from chainfield.arrays import Int
 from chainfield.features.batch import Batch
 from chainfield.models.classifying import ClassifyingModel
-from chainfield.models.inputs import split_sequences
 from chainfield.states.naming import row_ranks
 
 from .mixture import GaussianMixture
@@ -35,7 +34,7 @@ class Aligning(ClassifyingModel):
     def align(self, X: Any, y: Any = None, *, lengths: Sequence[int] | None = None) -> list[Alignment]:
         """The best path of each sequence: within its label if ``y`` gives it, else within the predicted one."""
         model = self._classifier()
-        sequences = split_sequences(X, lengths)
+        sequences = self._input(X, lengths)
         labels = model.predict(sequences) if y is None else list(self._targets(y, lengths))
         paths, space = model.states(sequences, labels), model.chain.space
         batch = model.features.encode(sequences)
