@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from chainfield import limits
 from chainfield.errors import ConfigError, DataError
 from chainfield.formats import FORMATS, Report, convert, format_of, read_documents, write_documents
+from chainfield.formats.endings import annotated
 from chainfield.text import Document, TextSpan, Token, make_document
 from support.texts import corpus
 
@@ -389,3 +390,36 @@ def test_parquet_as_datasets_writes_it(tmp_path: Path) -> None:
     (tmp_path / "bad.parquet").write_bytes(b"PAR1nonsense")
     with pytest.raises(DataError, match="cannot be read as Parquet or Arrow"):
         list(read_documents(tmp_path / "bad.parquet"))
+
+
+def test_names_of_columns_may_be_written_in_any_way(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("SENTENCE ID,TOKEN,NER-Tag\nSentence: 1,Ann,B-PER\nSentence: 1,is,O\n", encoding="utf-8")
+    assert annotated(str(path)) == "token-csv"
+    assert [(d.text, d.spans) for d in read_documents(path)] == [("Ann is", (TextSpan(0, 3, "PER"),))]
+
+
+@pytest.mark.parametrize(
+    ("content", "first"),
+    [
+        ("Sentence: 1,Ann,NNP,B-PER\nSentence: 1,is,VBZ,O\n", "'Sentence: 1', 'Ann', 'NNP', 'B-PER'"),
+        ("doc,tok,entity\n1,Ann,B-PER\n", "'doc', 'tok', 'entity'"),
+        ("my doc;tok;entity\n1;Ann;B-PER\n", "'my doc', 'tok', 'entity'"),
+    ],
+)
+def test_a_csv_whose_columns_say_nothing_is_no_column_file(content: str, first: str, tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DataError, match=rf"its columns \({first}\) do not say .* if there are no names"):
+        annotated(str(path))
+    path.write_text("Ann B-PER\n1,000 O\n, O\n\nBob B-PER\n", encoding="utf-8")
+    assert annotated(str(path)) is None
+
+
+def test_sentences_that_come_again_are_refused_by_csv(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    path.write_text("sentence,word,label\n1,Ann,B-PER\n2,Bob,B-PER\n1,is,O\n2,ran,O\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"line 4: the sentence '1' comes again after others \(it began in line 2\)"):
+        list(read_documents(path))
+    path.write_text("doc_id,sentence_id,word,label\na,1,Ann,O\nb,1,Bob,O\n,,ran,O\nb,2,Hi,O\n", encoding="utf-8")
+    assert [d.text for d in read_documents(path)] == ["Ann", "Bob ran", "Hi"]  # counted anew in every document

@@ -241,3 +241,16 @@ def test_a_folder_of_plain_files_is_no_brat_project(tmp_path):
     told = run("train", tmp_path, tmp_path / "m.cf")
     assert told.code != 0
     assert "give the files in it by name" in told.stderr
+
+
+def test_tables_in_other_encodings(tmp_path: Path) -> None:
+    rows = [f"Sentence: {i},Müller,NNP,B-PER\n,sleeps,VBZ,O\n" for i in range(6)]
+    (tmp_path / "t.csv").write_text("Sentence #,Word,POS,Tag\n" + "".join(rows), encoding="latin-1")
+    data, model, latin = str(tmp_path / "t.csv"), str(tmp_path / "t.cf"), ("--encoding", "latin-1")
+    result = run("train", data, model, "--dev", data, "--quiet", *latin)
+    assert result.code == 0, result.stderr
+    found = run("tag", model, data, *latin).stdout.splitlines()
+    assert [s["text"] for s in json.loads(found[0])["spans"]] == ["Müller"]
+    assert "100.00" in run("evaluate", model, data, *latin).stdout
+    assert run("review", data, "--folds", "2", *latin).code == 0
+    assert "--encoding" in run("train", data, model).stderr

@@ -46,7 +46,7 @@ def evaluate(
         raise ConfigError("Give a model and a data file, or a data file alone.")
     arguments = reading_arguments(**options)
     if len(files) == 2:
-        name, named = format_options(format_, word_column, sentence_column, text_field, files[1])
+        name, named = format_options(format_, word_column, sentence_column, text_field, files[1], options["encoding"])
         if name is not None:
             truth, guess, known = _of_texts(*files, name, {**named, "label_column": label_column}, jobs, arguments)
         else:

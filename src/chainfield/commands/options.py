@@ -87,13 +87,18 @@ def format_of_data(function: F) -> F:
 
 
 def format_options(
-    format_: str | None, word_column: str | None, sentence_column: str | None, text_field: str | None, data: str
+    format_: str | None,
+    word_column: str | None,
+    sentence_column: str | None,
+    text_field: str | None,
+    data: str,
+    encoding: str,
 ) -> tuple[str | None, dict[str, Any]]:
     """The format of DATA (None: a column file), and the options that its reader takes."""
     from chainfield.formats.endings import annotated
 
     named: dict[str, Any] = {"word_column": word_column, "sentence_column": sentence_column, "text_field": text_field}
-    return annotated(data, format_, named=any(named.values())), named
+    return annotated(data, format_, named=any(named.values()), encoding=encoding), named
 
 
 def reading_arguments(encoding: str, separator: str | None, no_comments: bool, keep_docstart: bool) -> dict[str, Any]:

@@ -87,7 +87,7 @@ def report(
     def read(path: str) -> tuple[Any, Any, Any]:
         if isinstance(loaded[0], ClassifyingModel):
             return _arrays(path)
-        name, named = format_options(format_, word_column, sentence_column, text_field, path)
+        name, named = format_options(format_, word_column, sentence_column, text_field, path, arguments["encoding"])
         if name is not None:
             named = {**named, "label_column": label_column}
             return _texts(path, loaded[0], models[0], name, Options(encoding=arguments["encoding"], **named), quiet)

@@ -58,7 +58,7 @@ def review(
         if not quiet:
             click.echo(f"model {done} of {of}", err=True)
 
-    named = {key: options[key] for key in ("format_", "word_column", "sentence_column", "text_field")}
+    named = {key: options[key] for key in ("format_", "word_column", "sentence_column", "text_field", "encoding")}
     name, _ = format_options(**named, data=data)
     options |= {"quiet": quiet}
     places = (

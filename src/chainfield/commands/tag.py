@@ -94,7 +94,7 @@ def tag(
         own = {name: value for name, value in names.items() if value is not None}
         _tag_on_cluster(model, data, output, dask, reading_arguments(**options), own)
         return
-    name, fields = format_options(format_, word_column, sentence_column, text_field, data)
+    name, fields = format_options(format_, word_column, sentence_column, text_field, data, options["encoding"])
     name = "text" if text else name
     if name is not None:
         if given is not None:

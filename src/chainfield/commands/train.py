@@ -150,7 +150,7 @@ def train(data: str, output: Path, model: str, dev: str | None, add: str | None,
     _check_options(kind, model, dev, add, options, checkpoint)
     estimator = kind(**{"n_jobs": -1, **settings})
     estimator.check_settings()
-    named = {key: options[key] for key in ("format_", "word_column", "sentence_column", "text_field")}
+    named = {key: options[key] for key in ("format_", "word_column", "sentence_column", "text_field", "encoding")}
     name = None if issubclass(kind, ClassifyingModel) else format_options(**named, data=data)[0]
     if name is not None:
         if options["tune"] is not None:

@@ -58,7 +58,7 @@ def load_texts(
     documents = load_annotations(data, name, reading, options["quiet"])
     held_out = None
     if dev is not None:
-        kind = annotated(dev, options["format_"], named=name == "token-csv")
+        kind = annotated(dev, options["format_"], named=name == "token-csv", encoding=options["encoding"])
         held_out = load_annotations(dev, kind or name, reading, options["quiet"])
     tagger = TextTagger(
         model=estimator, **{key: options[key] for key in ("tokeniser", "sentences", "misaligned", "overlapping")}

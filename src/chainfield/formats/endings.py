@@ -36,7 +36,7 @@ def format_named(path: str | PathLike[str]) -> str | None:
     return max(fitting)[1] if fitting else None
 
 
-def annotated(path: str, name: str | None = None, *, named: bool = False) -> str | None:
+def annotated(path: str, name: str | None = None, *, named: bool = False, encoding: str = "utf-8") -> str | None:
     """The format of an annotation file, by its name unless one is given; None for column files: they hold no text.
 
     ``named``: columns were named, so that CSV and TSV are no column files, whatever their header says.
@@ -49,12 +49,12 @@ def annotated(path: str, name: str | None = None, *, named: bool = False) -> str
     plain = (
         found in (None, COLUMNS)
         or (found == "brat" and Path(path).is_dir() and not any(Path(path).glob("*.ann")))
-        or (found == "token-csv" and not named and not _has_header(path))  # a column file with tabs
+        or (found == "token-csv" and not named and not _has_header(path, encoding))  # a column file with tabs
     )
     return None if plain else found
 
 
-def _has_header(path: str) -> bool:
+def _has_header(path: str, encoding: str) -> bool:
     from .token_csv import has_header
 
-    return has_header(path)
+    return has_header(path, encoding)

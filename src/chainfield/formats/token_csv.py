@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
-from itertools import chain
-from typing import ClassVar, final
+from itertools import chain, islice
+from typing import ClassVar, NamedTuple, final
 
 from chainfield.data.opening import line_runs_of, open_text, source_name
 from chainfield.errors import DataError
@@ -15,10 +15,13 @@ from chainfield.text.document import Document
 from .format import Format, Options, Report, writing
 from .token_view import LABEL, from_words, view
 
-_SENTENCE = ("sentence #", "sentence_id", "sentence", "sent_id", "document", "doc_id", "sequence", "id")
+# Names as _plain writes them.
+_DOCUMENT = ("document", "document_id", "doc_id", "doc")
+_SENTENCE = ("sentence_#", "sentence_id", "sentence", "sent_id", *_DOCUMENT, "sequence", "id")
 _WORD = ("word", "token", "form", "text", "words", "tokens")
 _LABEL = ("tag", "label", "ner", "ner_tag", "iob", "entity", "tags", "labels")
 _GAP = "gap"
+_LOOKED_AT = 20  # lines that tell a CSV from a column file
 
 
 @final
@@ -42,8 +45,8 @@ class TokenCsv(Format):
             try:
                 header = next(rows, [])
                 columns = _Columns(header, options, name)
-                current, group = None, list[list[str]]()
-                first = 2
+                current, group = _Key("", ""), list[list[str]]()
+                first, begun = 2, dict[_Key, int]()
                 for row in rows:
                     if not row:
                         continue
@@ -51,11 +54,19 @@ class TokenCsv(Format):
                         raise DataError(
                             f"{name}, line {rows.line_num}: {len(row)} columns, but the header has {len(header)}."
                         )
-                    key = row[columns.sentence] if columns.sentence is not None else ""
-                    if group and key and key != current:
+                    key = columns.key(row, current)
+                    if group and key != current:
                         yield columns.document(group, f"{name}, line {first}")
                         group, first = [], rows.line_num
-                    current = key or current
+                    if not group:
+                        if key in begun:
+                            raise DataError(
+                                f"{name}, line {rows.line_num}: the sentence {key.shown} comes again after others (it "
+                                f"began in line {begun[key]}); sort the rows by sentence, or give every sentence a "
+                                "name of its own."
+                            )
+                        begun[key] = rows.line_num
+                    current = key
                     group.append(row)
                     if not SENTENCE_LINES.allows(len(group)):
                         raise DataError(
@@ -83,27 +94,54 @@ class TokenCsv(Format):
                     rows.writerow([number, found.gaps[-1], "", "O"])
 
 
-def has_header(path: str) -> bool:
+def has_header(path: str, encoding: str = "utf-8") -> bool:
     """Whether the first line of a file names a word and a sentence: column files have no such line.
 
-    A CSV with other names is refused here: taken for a column file, it would be read line by line.
+    A CSV with other names, or without any, is refused here: taken for a column file, it would be read line by line.
     """
     try:
-        with open_text(path, limit=DOCUMENT_BYTES) as lines:
-            first = next(lines, "").strip()
-    except (OSError, DataError):
+        with open_text(path, encoding, limit=DOCUMENT_BYTES) as lines:
+            head = list(islice((line for line in lines if line.strip()), _LOOKED_AT))
+    except OSError:  # whoever reads the file says so
         return False
-    names = [cell.strip().strip('"') for cell in first.replace("\t", ",").replace(";", ",").split(",")]
-    cells = {name.lower() for name in names}
+    if not head:
+        return False
+    separator = _separator(path, head[0], Options())
+    csv.field_size_limit(DOCUMENT_BYTES.value())
+    try:
+        names, *rows = csv.reader(head, delimiter=separator)
+    except csv.Error:  # an old end of lines, such as a lone "\r"
+        return False
+    cells = {_plain(name) for name in names}
     if cells & set(_WORD) and cells & set(_SENTENCE):
         return True
-    if ".csv" in path.lower() and len(names) > 1 and "\t" not in first and " " not in first:
+    # Spaces separate the cells of column files, but there may be some in a CSV of as many cells in every row.
+    table = " " not in head[0] or (len(rows) > 0 and {len(row) for row in rows} == {len(names)})
+    if ".csv" in path.lower() and separator != "\t" and len(names) > 1 and table:
         raise DataError(
             f"{path}: its columns ({', '.join(map(repr, names[:6]))}) do not say which holds the words and which tells "
-            "sentences apart; name them with --word-column, --sentence-column and --label-column. (If it is a column "
-            "file all the same: --format columns.)"
+            "sentences apart; name them with --word-column, --sentence-column and --label-column, or write a line such "
+            "as sentence,word,label in front if there are no names. (If it is a column file all the same: --format "
+            "columns.)"
         )
     return False
+
+
+def _plain(name: str) -> str:
+    """A column's name as it is compared: ``Sentence ID`` and ``sentence-id`` are ``sentence_id``."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+class _Key(NamedTuple):
+    """Which sentence a row belongs to; sentences may be counted anew in every document."""
+
+    document: str
+    sentence: str
+
+    @property
+    def shown(self) -> str:
+        """For people."""
+        return f"{self.sentence!r} of {self.document!r}" if self.document else repr(self.sentence)
 
 
 class _Columns:
@@ -113,6 +151,8 @@ class _Columns:
         self.header = header
         self.source = source
         self.sentence = self._find(options.sentence_column, _SENTENCE, required=False)
+        named = options.sentence_column is not None
+        self.of_document = None if named else self._find(None, _DOCUMENT, required=False)
         self.word = self._find(options.word_column, _WORD)
         self.label = self._find(options.label_column, _LABEL, required=False)
         self.gap = self._find(None, (_GAP,), required=False)
@@ -123,7 +163,7 @@ class _Columns:
             )
 
     def _find(self, wanted: str | None, usual: tuple[str, ...], required: bool = True) -> int:
-        lowered = [name.strip().lower() for name in self.header]
+        lowered = [_plain(name) for name in self.header]
         if wanted is not None:
             if wanted in self.header:
                 return self.header.index(wanted)
@@ -137,6 +177,11 @@ class _Columns:
                 f"There are {', '.join(map(repr, self.header)) or 'none'}."
             )
         return None  # type: ignore[return-value]
+
+    def key(self, row: list[str], before: _Key) -> _Key:
+        """The sentence of a row; empty cells are those of the row before."""
+        document = "" if self.of_document in (None, self.sentence) else row[self.of_document]
+        return _Key(document or before.document, row[self.sentence] or before.sentence)
 
     def document(self, rows: list[list[str]], where: str) -> Document:
         words = [row[self.word] for row in rows]
@@ -160,6 +205,6 @@ class _Columns:
 def _separator(path: str, head: str, options: Options) -> str:
     if options.separator is not None:
         return options.separator
-    if ".tsv" in str(path):
+    if ".tsv" in str(path).lower() or ("\t" in head and "," not in head and ";" not in head):
         return "\t"
     return ";" if ";" in head and "," not in head else ","
