@@ -14,6 +14,7 @@ from chainfield.text.document import Document, make_document
 
 from .format import Format, Options, Report, writing
 
+_PAIR = (".txt", ".ann")
 PART = 1 << 20  # bytes that are read at a time
 _LINE = re.compile(r"(T\S*)\t(\S+) (\d{1,18}) (\d{1,18})((?:;\d+ \d+)*)(?:\t(.*))?", re.DOTALL)
 
@@ -31,6 +32,8 @@ class Brat(Format):
         texts = sorted(place.glob("*.txt")) if place.is_dir() else [place.with_suffix(".txt")]
         if not texts:
             raise DataError(f"{place} holds no .txt file; brat has a text file beside every .ann file.")
+        for notes in sorted(set(place.glob("*.ann")) - {file.with_suffix(".ann") for file in texts}):
+            report.add("annotations without their .txt file left out", str(notes))
         for file in texts:
             text = _content(file, options)
             notes = file.with_suffix(".ann")
@@ -41,7 +44,7 @@ class Brat(Format):
 
     def _spans(self, notes: Path, text: str, options: Options, report: Report) -> Iterator[tuple[int, int, str]]:
         for number, line in enumerate(_content(notes, options).split("\n"), 1):
-            where = f"{notes}, line {number}"
+            where, line = f"{notes}, line {number}", line.removesuffix("\r")
             if not line.strip():
                 continue
             if not line.startswith("T"):
@@ -71,6 +74,12 @@ class Brat(Format):
         if folder.exists() and not folder.is_dir():
             raise DataError(f"{folder} is a file; brat needs a folder.")
         os.makedirs(folder, exist_ok=True)
+        there = sorted(file.name for ending in _PAIR for file in folder.glob(f"*{ending}"))
+        if there:
+            raise DataError(
+                f"{folder} holds files of brat already, such as {there[0]}; give a new folder, "
+                "or projects would be mixed."
+            )
         used = set[str]()
         for number, document in enumerate(documents):
             name = str(document.meta.get("name", f"{number:06d}"))
