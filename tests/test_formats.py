@@ -423,3 +423,35 @@ def test_sentences_that_come_again_are_refused_by_csv(tmp_path: Path) -> None:
         list(read_documents(path))
     path.write_text("doc_id,sentence_id,word,label\na,1,Ann,O\nb,1,Bob,O\n,,ran,O\nb,2,Hi,O\n", encoding="utf-8")
     assert [d.text for d in read_documents(path)] == ["Ann", "Bob ran", "Hi"]  # counted anew in every document
+
+
+def test_brat_projects_are_not_mixed(tmp_path: Path) -> None:
+    (tmp_path / "old.txt").write_text("Rome", encoding="utf-8")
+    with pytest.raises(DataError, match=r"holds files of brat already, such as old\.txt; give a new folder"):
+        write_documents([make_document("Oslo")], tmp_path, "brat")
+    assert [path.name for path in tmp_path.iterdir()] == ["old.txt"]
+
+
+def test_brat_counts_annotations_without_a_text(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Rome", encoding="utf-8")
+    for name in ("a.ann", "b.ann"):
+        (tmp_path / name).write_text("T1\tLOC 0 4\tRome\n", encoding="utf-8")
+    report = Report()
+    assert len(list(read_documents(tmp_path, report=report))) == 1
+    assert report.lines() == [f"1 × annotations without their .txt file left out (first: {tmp_path / 'b.ann'})"]
+
+
+def test_brat_with_the_line_ends_of_windows(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"Hi\r\nAnn")
+    (tmp_path / "a.ann").write_bytes(b"T1\tPER 4 7\tAnn\r\nT2\tX 0 2\r\n\r\n")
+    assert next(iter(read_documents(tmp_path))).spans == (TextSpan(4, 7, "PER"), TextSpan(0, 2, "X"))
+
+
+@pytest.mark.parametrize("name", ["columns", "conllu"])
+@pytest.mark.parametrize("label", ["a\tplace", "a\nplace", "place\r"])
+def test_labels_that_would_break_a_line_are_counted(name: str, label: str, tmp_path: Path) -> None:
+    found = make_document("in Rome, Italy", [(3, 7, label), (9, 14, "a place")])
+    again, report = round_trip([found], name, tmp_path)
+    assert again[0].spans == (TextSpan(9, 14, "a place"),)
+    what = f"span whose label has a tab or a line end left out (first: document 0, {label!r})"
+    assert report.lines() == [f"1 × {what}"]

@@ -8,7 +8,7 @@ spans that overlap, spaces at the end of a span, and spans of nothing but space.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chainfield.errors import DataError
 from chainfield.spans import has_spans, spans, split_label, violations
@@ -22,6 +22,7 @@ from .format import Report
 LABEL = "label"
 # What stands where there is no label.
 NOTHING = frozenset(["O", "_", "-", ""])
+_BREAKS = "\t\r\n"  # no cell of a line holds them
 
 
 @dataclass(frozen=True)
@@ -40,9 +41,9 @@ class TokenView:
 
 
 def views(documents: Iterable[Document], report: Report, scheme: str) -> Iterator[tuple[Document, TokenView]]:
-    """Documents with their words, for formats that cannot hold a document without any."""
+    """Documents with their words, for formats of lines: they cannot hold a document without any, nor any label."""
     for number, document in enumerate(documents):
-        found = view(document, number, report, scheme)
+        found = view(_in_lines(document, number, report), number, report, scheme)
         if found.words:
             yield document, found
         else:
@@ -75,6 +76,15 @@ def view(document: Document, number: int, report: Report, scheme: str = "bio") -
     if document.columns and not same:
         report.add("columns of tokens left out, because spans cut the tokens", where)
     return TokenView(words, gaps, labels, columns)
+
+
+def _in_lines(document: Document, number: int, report: Report) -> Document:
+    """The document without spans whose labels would break a line."""
+    broken = [span for span in document.spans if set(span.label) & set(_BREAKS)]
+    for span in broken:
+        report.add("span whose label has a tab or a line end left out", f"document {number}, {span.label!r}")
+    kept = tuple(span for span in document.spans if span not in broken)
+    return replace(document, spans=kept) if broken else document
 
 
 def _covers(tokens: Sequence[Token], text: str) -> bool:
