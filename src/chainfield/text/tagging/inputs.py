@@ -16,6 +16,7 @@ from chainfield.text.tokens import Tokens
 
 CHARACTERS = 1 << 16  # of the texts that are tagged at a time
 TEXTS = 1 << 10
+OUTSIDE = "O"  # the label of words outside of spans, in every scheme
 
 
 def check_items(texts: Any) -> list[Any]:
@@ -51,8 +52,18 @@ def with_spans(texts: Any, spans: Any) -> tuple[list[Any], list[list[TextSpan]]]
     for d, (text, own) in enumerate(zip(found, spans, strict=True)):
         if isinstance(own, str | bytes) or not hasattr(own, "__iter__"):
             raise DataError(f"Document {d}: the spans are {own!r:.40}; a list of (start, end, label) is expected.")
-        checked.append([check_span(span, text, f"Document {d}") for span in own])
+        checked.append([_named(check_span(span, text, f"Document {d}"), d) for span in own])
     return items, checked
+
+
+def _named(span: TextSpan, d: int) -> TextSpan:
+    """A span with a label that says what it is."""
+    if span.label == OUTSIDE:
+        raise DataError(
+            f"Document {d}: the span {span.start}–{span.end} is called {OUTSIDE!r}, which stands for words outside of "
+            "all spans; give it another name, or leave it out."
+        )
+    return span
 
 
 def join_sentences(tokens: Tokens, spans: Sequence[Sequence[Any]]) -> Ragged:
