@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import ClassVar, NamedTuple, final
 
 from chainfield.data.opening import line_runs_of, open_text, source_name
-from chainfield.errors import DataError
+from chainfield.errors import ConfigError, DataError
 from chainfield.limits import DOCUMENT_BYTES, SENTENCE_LINES
 from chainfield.text.document import Document
 
@@ -204,6 +204,10 @@ class _Columns:
 
 def _separator(path: str, head: str, options: Options) -> str:
     if options.separator is not None:
+        if len(options.separator) != 1 or options.separator in '"\r\n':
+            raise ConfigError(
+                f"The separator is {options.separator!r}; give the one character that separates columns (\\t is a tab)."
+            )
         return options.separator
     if ".tsv" in str(path).lower() or ("\t" in head and "," not in head and ";" not in head):
         return "\t"
