@@ -242,6 +242,18 @@ def test_sentences_have_conditions():
     assert "off by 8 points" in findings(uneven)[1]
     few = base | {"calibration": {"n": 50, "mean": 0.9, "share": 0.1, "error": 0.8}}
     assert len(findings(few)) == 1
+    rows = [
+        {"type": name, "gold": gold, "f1": {"estimate": f1, "low": f1, "high": f1}}
+        for name, gold, f1 in (("city", 30, 0.9), ("country", 20, 0.75), ("genre", 3, 0.0))
+    ]
+    whole = {name: {"estimate": 0.8} for name in ("f1", "precision", "recall")}
+    scores = {"of": "spans", "all": whole, "rows": rows, "n_types": 3}
+    told = "Of the 2 most frequent types (10 gold spans or more), city (90) is easiest, country (75) hardest, by F1."
+    assert findings(base | {"scores": scores})[0].endswith(f"are right. {told}")
+    common = {**scores, "rows": rows[:2], "n_types": 2}
+    assert findings(base | {"scores": common})[0].endswith(
+        "are right. city (90) is easiest, country (75) hardest, by F1."
+    )
     flat = {"points": [{"n": 5, "test": 0.8}, {"n": 10, "test": 0.81}], "still_rising": False}
     assert "no more than chance can" in findings(base | {"curve": flat})[0]
 

@@ -13,6 +13,9 @@ KIND_NAMES = {
 }
 
 
+ENOUGH = 10  # gold spans of a type; the F1 of fewer says little
+
+
 def findings(found: dict[str, Any]) -> list[str]:
     """What a reader should know first of one model's figures."""
     sentences = [*_seen(found), *_unknown(found), *_scores(found), *_curve(found), *_commonest(found), *_trust(found)]
@@ -48,7 +51,7 @@ def _scores(found: dict[str, Any]) -> list[str]:
     else:
         recall, precision = _percent(whole["recall"]["estimate"]), _percent(whole["precision"]["estimate"])
         first = f"It finds {recall} of 100 spans, and {precision} of 100 that it reports are right."
-    rows = [row for row in scores["rows"] if row["gold"] >= 10]
+    rows = [row for row in scores["rows"] if row["gold"] >= ENOUGH]
     if len(rows) < 2:
         return [first]
     rows.sort(key=lambda row: row["f1"]["estimate"])
@@ -57,7 +60,9 @@ def _scores(found: dict[str, Any]) -> list[str]:
     if worst["f1"]["high"] >= best["f1"]["low"]:
         return [first]
     easy, hard = (f"{row['type']} ({_percent(row['f1']['estimate'])})" for row in (best, worst))
-    return [f"{first} {easy} is easiest, {hard} hardest, by F1."]
+    rare = scores["n_types"] - len(rows)
+    among = f"Of the {len(rows)} most frequent types ({ENOUGH} gold {scores['of']} or more), " if rare else ""
+    return [f"{first} {among}{easy} is easiest, {hard} hardest, by F1."]
 
 
 def _curve(found: dict[str, Any]) -> list[str]:
