@@ -455,3 +455,29 @@ def test_labels_that_would_break_a_line_are_counted(name: str, label: str, tmp_p
     assert again[0].spans == (TextSpan(9, 14, "a place"),)
     what = f"span whose label has a tab or a line end left out (first: document 0, {label!r})"
     assert report.lines() == [f"1 × {what}"]
+
+
+def test_open_tasks_of_label_studio_are_no_gold(tmp_path: Path) -> None:
+    span = {"type": "labels", "value": {"start": 0, "end": 4, "text": "Rome", "labels": ["LOC"]}}
+    guess, none = {"predictions": [{"result": [span]}]}, {"annotations": []}
+    tasks = [
+        {"annotations": [{"result": [span]}]},
+        {"annotations": [{"result": []}]},  # somebody found nothing
+        none,
+        {"annotations": [{"result": [], "was_cancelled": True}]},
+        {"annotations": [{"result": [], "was_cancelled": True}], **guess},
+        {**none, **guess},
+    ]
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps([{"data": {"text": "Rome"}, **task} for task in tasks]), encoding="utf-8")
+    assert [len(d.spans) for d in read_documents(path)] == [1, 0, 0, 0, 1, 1]
+    report = Report()
+    assert [len(d.spans) for d in read_documents(path, report=report, gold=True)] == [1, 0, 1]
+    assert report.lines() == [f"3 × task without a finished annotation left out (first: {path}, task 2)"]
+
+
+@pytest.mark.parametrize("separator", ["tab", "", "\n", '"'])
+def test_separators_that_separate_nothing(separator: str, tmp_path: Path) -> None:
+    (tmp_path / "d.csv").write_text("sentence,word\n1,in\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="give the one character that separates columns"):
+        list(read_documents(tmp_path / "d.csv", separator=separator))

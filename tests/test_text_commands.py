@@ -254,3 +254,28 @@ def test_tables_in_other_encodings(tmp_path: Path) -> None:
     assert "100.00" in run("evaluate", model, data, *latin).stdout
     assert run("review", data, "--folds", "2", *latin).code == 0
     assert "--encoding" in run("train", data, model).stderr
+
+
+def test_tasks_that_nobody_has_annotated(folder: Path, tmp_path: Path) -> None:
+    tasks = json.loads((folder / "export.json").read_text(encoding="utf-8"))
+    n = len(tasks)
+    for task in tasks[5:]:
+        task["annotations"] = []
+    data = tmp_path / "open.json"
+    data.write_text(json.dumps(tasks), encoding="utf-8")
+    told = run("train", str(data), str(tmp_path / "m.cf")).stderr
+    assert f"{n - 5} × task without a finished annotation left out" in told
+    assert "5 texts" in told
+    assert f"{n - 5} × task" in run("evaluate", str(folder / "text.cf"), str(data)).stderr
+    assert len(run("tag", str(folder / "text.cf"), str(data)).stdout.splitlines()) == n
+    data.write_text(json.dumps(tasks[5:]), encoding="utf-8")
+    assert "holds no annotated document; 75 × task without" in run("train", str(data), str(tmp_path / "m.cf")).stderr
+
+
+def test_spans_called_o(folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "o.jsonl"
+    data.write_text('{"text": "Ann ran", "spans": [[0, 3, "PER"], [4, 7, "O"]]}\n', encoding="utf-8")
+    for arguments in (("train", data, tmp_path / "m.cf"), ("evaluate", folder / "text.cf", data)):
+        result = run(*map(str, arguments))
+        assert result.code == 1
+        assert "Document 0: the span 4–7 is called 'O', which stands for words outside of all spans" in result.stderr

@@ -22,13 +22,15 @@ PORTION = 256  # documents
 
 
 def load_annotations(path: str, name: str, options: Options, quiet: bool, use: str = "to learn") -> list[Document]:
-    """All documents of a file; what was left out is told. ``use``: what their spans are needed for."""
+    """All annotated documents of a file; what was left out is told. ``use``: what their spans are needed for."""
+    from dataclasses import replace
+
     from chainfield.formats import Report, format_of
 
     report = Report()
-    found = list(format_of(path, name).read(path, options, report))
+    found = list(format_of(path, name).read(path, replace(options, gold=True), report))
     if not found:
-        raise DataError(f"{path} holds no document.")
+        raise DataError("; ".join([f"{path} holds no annotated document", *report.lines()]) + ".")
     if not any(document.spans for document in found):
         raise DataError(
             f"{path} holds {len(found):,} documents, but no span; there is nothing {use}. It was read as {name}; if it "

@@ -60,7 +60,8 @@ def read_documents(
 ) -> Iterator[Document]:
     """The documents of a file, one after the other; ``format`` is found by the file's name if it is not given.
 
-    ``report`` gathers what was left out. ``options``: encoding, word_column, label_column, sentence_column, text_field.
+    ``report`` gathers what was left out. ``options``: encoding, word_column, label_column, sentence_column, text_field,
+    separator, and ``gold=True``, which leaves out texts that nobody has annotated (Label Studio's open tasks).
     """
     chosen = format_of(path, format)
     return chosen.read(fspath(path), _options(options), Report() if report is None else report)

@@ -31,6 +31,7 @@ class Options:
     text_field: str | None = None
     separator: str | None = None
     scheme: str = "bio"  # how labels of tokens write spans
+    gold: bool = False  # spans are learned from or compared with: texts that nobody has annotated are left out
 
     def __post_init__(self) -> None:
         scheme_name(self.scheme)

@@ -28,10 +28,14 @@ class LabelStudio(Format):
         for place, task in json_list(path, options):
             data = checked_object(task.get("data", task), place)
             text = _text(data, options, place)
-            done = [a for a in _list(task, "annotations", place) or _list(task, "completions", place) if _kept(a)]
+            given = _list(task, "annotations", place) or _list(task, "completions", place)
+            done = [one for one in given if _kept(one)]
             if len(done) > 1:
                 report.add("further annotation of the same task left out", place)
             source = done[:1] or _list(task, "predictions", place)[:1]
+            if options.gold and (not source or (given and not done)):
+                report.add("task without a finished annotation left out", place)
+                continue
             if not source:
                 report.add("task without an annotation: no spans", place)
             results = _list(checked_object(source[0], place), "result", place) if source else []
