@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .losses import show_losses
-from .options import annotation_files, check_output
+from .options import annotation_files, check_output, encoding_of
 
 if TYPE_CHECKING:
     from chainfield.text.document import Document
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--from", "source_format", metavar="NAME", help="Format of SOURCE.  [default: by its name]")
 @click.option("--to", "target_format", metavar="NAME", help="Format of TARGET.  [default: by its name]")
 @click.option("--label-column", help="The column of the label, by name or number.")
-@click.option("--encoding", default="utf-8", show_default=True, help="Text encoding of SOURCE.")
+@encoding_of("SOURCE")
 @click.option(
     "--scheme",
     type=click.Choice(["bio", "iob1", "bioes", "bilou", "io"]),

@@ -14,11 +14,24 @@ from chainfield.errors import ConfigError
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+def encoding_of(what: str) -> Callable[[F], F]:
+    """The encoding of what is read."""
+    said = f"Text encoding of {what}."
+    return click.option("--encoding", default="utf-8", show_default=True, callback=_known_encoding, help=said)
+
+
+def _known_encoding(_: click.Context, __: click.Parameter, name: str) -> str:
+    from chainfield.data.opening import text_encoding
+
+    text_encoding(name)
+    return name
+
+
 def reading(function: F) -> F:
     """How column files are read."""
     for option in reversed(
         [
-            click.option("--encoding", default="utf-8", show_default=True, help="Text encoding of the data."),
+            encoding_of("the data"),
             click.option(
                 "--separator",
                 help="Column separator; by default the model's, in training tabs if the first row has one or spaces.",

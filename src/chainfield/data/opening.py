@@ -119,7 +119,7 @@ def _decoded_runs(
         chunk = read()
         try:
             text = decoder.decode(chunk, final=not chunk)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise undecodable(name, ended, error) from None
         run = text.split("\n")
         parts.append(run[0])
@@ -156,21 +156,29 @@ def too_long(name: str, line: int, limit: Limit = LINE_BYTES) -> DataError:
     return DataError(f"{name}, line {line}: the line is too long; {limit.remedy}")
 
 
-def undecodable(name: str, n_lines: int, error: UnicodeDecodeError) -> DataError:
+def undecodable(name: str, n_lines: int, error: UnicodeError) -> DataError:
     """What to say of bytes that stand behind the first ``n_lines`` lines of a file."""
+    advice = "give the file's encoding with --encoding or encoding=, for example latin-1."
+    if not isinstance(error, UnicodeDecodeError):  # such as UTF-16 without its mark
+        return DataError(f"{name}: the bytes are not of this encoding ({error}); {advice}")
     line = n_lines + error.object[: error.start].count(b"\n") + 1
-    return DataError(
-        f"{name}, line {line}: the bytes are not valid {error.encoding} ({error.reason}); "
-        f"give the file's encoding with --encoding or encoding=, for example latin-1."
-    )
+    return DataError(f"{name}, line {line}: the bytes are not valid {error.encoding} ({error.reason}); {advice}")
+
+
+def text_encoding(name: str) -> str:
+    """Python's name of an encoding; refuses what it does not know, and what is no encoding of text (hex, rot13)."""
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError, TypeError):
+        raise ConfigError(f"There is no encoding {name!r}; try utf-8 or latin-1.") from None
+    if not found._is_text_encoding or found.incrementaldecoder is None:
+        raise ConfigError(f"{name!r} is no encoding of texts; try utf-8 or latin-1.")
+    return found.name
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder:
-    try:
-        name = codecs.lookup(encoding).name
-        return codecs.getincrementaldecoder("utf-8-sig" if name == "utf-8" else name)()
-    except LookupError:
-        raise ConfigError(f"There is no encoding {encoding!r}; try utf-8 or latin-1.") from None
+    name = text_encoding(encoding)
+    return codecs.getincrementaldecoder("utf-8-sig" if name == "utf-8" else name)()
 
 
 def _reader(file: BinaryIO, name: str) -> _Read:

@@ -116,5 +116,5 @@ def _content(file: Path, options: Options) -> str:
         raise DataError(f"{file} is too large to be read as a whole; {ANNOTATION_BYTES.remedy}")
     try:
         return raw.decode(options.encoding)
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
         raise undecodable(str(file), 0, error) from None

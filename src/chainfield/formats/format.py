@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, ClassVar
 
+from chainfield.data.opening import text_encoding
 from chainfield.errors import ConfigError, DataError
 from chainfield.spans import scheme_name
 from chainfield.text.document import Document
@@ -35,6 +36,7 @@ class Options:
 
     def __post_init__(self) -> None:
         scheme_name(self.scheme)
+        text_encoding(self.encoding)
 
 
 @dataclass
@@ -104,8 +106,6 @@ def writing(path: str, options: Options) -> Iterator[IO[str]]:
         with open(temporary, "x", encoding=options.encoding, newline="") as out:
             yield out
         os.replace(temporary, os.path.realpath(path))
-    except LookupError:
-        raise ConfigError(f"There is no encoding {options.encoding!r}; try utf-8 or latin-1.") from None
     except UnicodeEncodeError as error:
         bad = error.object[error.start]
         raise DataError(
