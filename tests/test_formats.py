@@ -481,3 +481,11 @@ def test_separators_that_separate_nothing(separator: str, tmp_path: Path) -> Non
     (tmp_path / "d.csv").write_text("sentence,word\n1,in\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="give the one character that separates columns"):
         list(read_documents(tmp_path / "d.csv", separator=separator))
+
+
+def test_bytes_that_an_encoding_does_not_begin_with(tmp_path: Path) -> None:
+    (tmp_path / "d.jsonl").write_bytes('{"text": "a"}'.encode("utf-16-le"))
+    with pytest.raises(DataError, match=r"d\.jsonl.*: the bytes are not .* give the file's encoding"):
+        list(read_documents(tmp_path / "d.jsonl", encoding="utf-16"))
+    with pytest.raises(ConfigError, match="'base64' is no encoding of texts"):
+        read_documents(tmp_path / "d.jsonl", encoding="base64")

@@ -279,3 +279,37 @@ def test_spans_called_o(folder: Path, tmp_path: Path) -> None:
         result = run(*map(str, arguments))
         assert result.code == 1
         assert "Document 0: the span 4–7 is called 'O', which stands for words outside of all spans" in result.stderr
+
+
+@pytest.mark.parametrize("command", ["train", "tag", "convert", "evaluate", "review"])
+@pytest.mark.parametrize(
+    ("encoding", "message"),
+    [
+        ("foo", "There is no encoding 'foo'; try utf-8"),
+        ("hex", "'hex' is no encoding of texts; try utf-8"),
+        ("rot13", "'rot13' is no encoding of texts"),
+        ("a\0b", "There is no encoding 'a\\x00b'"),
+    ],
+)
+def test_encodings_are_checked(folder: Path, command: str, encoding: str, message: str) -> None:
+    model, data = str(folder / "text.cf"), str(folder / "some.jsonl")
+    files = {"train": (data, "m.cf"), "convert": (data, "x.conll"), "review": (data,)}.get(command, (model, data))
+    result = run(command, *files, "--encoding", encoding)
+    assert result.code == 1
+    assert message in result.stderr
+
+
+def test_weights_of_models_of_texts(folder: Path, tmp_path: Path) -> None:
+    model, patch = str(folder / "text.cf"), tmp_path / "patch.txt"
+    lines = run("show", model, "--lines").stdout.splitlines()
+    assert len(lines) > 100
+    step = next(line for line in lines if line.startswith("b\tO\tB-LOC\t"))
+    patch.write_text("\t".join([*step.split("\t")[:3], "-77.5"]) + "\n", encoding="utf-8")
+    result = run("update", model, str(patch), "-o", str(tmp_path / "new.cf"))
+    assert result.code == 0, result.stderr
+    assert "b\tO\tB-LOC\t-77.5" in run("show", str(tmp_path / "new.cf"), "--lines").stdout.splitlines()
+    (tmp_path / "raw.txt").write_text(RAW, encoding="utf-8")
+    found = run("tag", str(tmp_path / "new.cf"), str(tmp_path / "raw.txt"), "--text").stdout
+    assert json.loads(found.splitlines()[0])["text"] == RAW.splitlines()[0]
+    told = run("export", model, "--crfsuite", str(tmp_path / "p")).stderr
+    assert "The model has rules that forbid label sequences" in told

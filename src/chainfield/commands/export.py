@@ -42,8 +42,10 @@ def _to_crfsuite(model: Path, crfsuite: Path) -> None:
     from chainfield.compat.crfsuite import to_crfsuite, write_crfsuite
     from chainfield.files.replacing import check_writable, replace_file
 
+    from .text import of_tokens
+
     check_writable(crfsuite)
-    found = to_crfsuite(chainfield.load(model))
+    found = to_crfsuite(of_tokens(chainfield.load(model)))
     content = write_crfsuite(found)
     replace_file(crfsuite, content)
     click.echo(

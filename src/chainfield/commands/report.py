@@ -80,6 +80,8 @@ def report(
     from chainfield.models import ClassifyingModel, load
     from chainfield.reports import report as make
 
+    from .text import of_tokens
+
     check_writable(output)
     loaded = [load(name, jobs) for name in models]
     arguments = reading_arguments(**options)
@@ -91,7 +93,7 @@ def report(
         if name is not None:
             named = {**named, "label_column": label_column}
             return _texts(path, loaded[0], models[0], name, Options(encoding=arguments["encoding"], **named), quiet)
-        return _columns(path, _of_tokens(loaded[0]), models[0], column_number(label_column), arguments)
+        return _columns(path, of_tokens(loaded[0]), models[0], column_number(label_column), arguments)
 
     X, y, groups = read(data)
     more: dict[str, Any] = {}
@@ -99,7 +101,7 @@ def report(
         X_train, y_train, train_groups = read(train)
         more = {"train": (X_train, y_train), "train_groups": train_groups}
     page = make(
-        [_of_tokens(model) for model in loaded],
+        [of_tokens(model) for model in loaded],
         X,
         y,
         output,
@@ -160,11 +162,6 @@ def _columns(
             labels.append(own)
             groups.append(document)
     return rows, labels, groups if len(set(groups)) > 1 else None
-
-
-def _of_tokens(model: Any) -> Any:
-    """The model of tokens inside of one of texts."""
-    return getattr(model, "model_", model)
 
 
 def _texts(data: str, model: Any, name: str, kind: str, options: Options, quiet: bool) -> tuple[Any, Any, Any]:

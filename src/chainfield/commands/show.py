@@ -95,9 +95,11 @@ def _lines(model: Path, others: bool) -> None:
     from chainfield.compat.patching import weight_lines
     from chainfield.models.tagging import TaggingModel
 
+    from .text import of_tokens
+
     if others:
         raise ConfigError("--lines writes all weights; leave out --json, --label, --states and --template.")
-    found = chainfield.load(model)
+    found = of_tokens(chainfield.load(model))
     if not isinstance(found, TaggingModel):
         raise ConfigError("The model labels whole sequences; weights are written for taggers.")
     for line in weight_lines(found):

@@ -53,6 +53,11 @@ def text_tagger(model: Path, jobs: int, decoder: str | None) -> TextTagger:
     return found
 
 
+def of_tokens(model: Any) -> Any:
+    """The model of tokens inside of one of texts."""
+    return getattr(model, "model_", model)
+
+
 def tag_documents(
     tagger: TextTagger,
     data: str,

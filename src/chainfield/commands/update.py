@@ -27,12 +27,20 @@ def update(model: Path, patch: str, output: Path | None) -> None:
     from chainfield.files.replacing import check_writable
     from chainfield.models.tagging import TaggingModel
 
+    from .text import of_tokens
+
     target = model if output is None else output
     check_writable(target)
-    found, notes = chainfield.load(model), load_model(model)[1].get("notes")
+    whole, notes = chainfield.load(model), load_model(model)[1].get("notes")
+    found = of_tokens(whole)
     if not isinstance(found, TaggingModel):
         raise ConfigError("The model labels whole sequences; weights are changed for taggers.")
     with click.open_file(patch, encoding="utf-8", errors="surrogateescape") as lines:
         changes = read_changes(lines, found, source_name(patch))
-    patched(found, changes).save(target, notes)
+    made = patched(found, changes)
+    if whole is found:
+        made.save(target, notes)
+    else:  # a tagger of texts
+        whole.model_ = made
+        whole.save(target, notes)
     click.echo(f"{len(changes):,} weights set. Written to {target}.")
