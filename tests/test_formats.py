@@ -403,6 +403,8 @@ def test_names_of_columns_may_be_written_in_any_way(tmp_path: Path) -> None:
     ("content", "first"),
     [
         ("Sentence: 1,Ann,NNP,B-PER\nSentence: 1,is,VBZ,O\n", "'Sentence: 1', 'Ann', 'NNP', 'B-PER'"),
+        ("Sentence: 1,Ann,NNP,B-PER\nSentence: 1,,,,,O\n", "'Sentence: 1', 'Ann', 'NNP', 'B-PER'"),
+        ('"Sentence: 1",Ann,B-PER\n', "'Sentence: 1', 'Ann', 'B-PER'"),
         ("doc,tok,entity\n1,Ann,B-PER\n", "'doc', 'tok', 'entity'"),
         ("my doc;tok;entity\n1;Ann;B-PER\n", "'my doc', 'tok', 'entity'"),
     ],
@@ -412,7 +414,7 @@ def test_a_csv_whose_columns_say_nothing_is_no_column_file(content: str, first: 
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DataError, match=rf"its columns \({first}\) do not say .* if there are no names"):
         annotated(str(path))
-    path.write_text("Ann B-PER\n1,000 O\n, O\n\nBob B-PER\n", encoding="utf-8")
+    path.write_text("1,000 O\nAnn B-PER\n, O\nran O\n\nBob B-PER\n", encoding="utf-8")
     assert annotated(str(path)) is None
 
 

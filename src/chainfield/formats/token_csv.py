@@ -115,8 +115,8 @@ def has_header(path: str, encoding: str = "utf-8") -> bool:
     cells = {_plain(name) for name in names}
     if cells & set(_WORD) and cells & set(_SENTENCE):
         return True
-    # Spaces separate the cells of column files, but there may be some in a CSV of as many cells in every row.
-    table = " " not in head[0] or (len(rows) > 0 and {len(row) for row in rows} == {len(names)})
+    # Spaces separate the cells of column files, where few lines hold a comma; a CSV may have spaces in its cells.
+    table = " " not in head[0] or 2 * sum(len(row) > 1 for row in rows) >= len(rows)
     if ".csv" in path.lower() and separator != "\t" and len(names) > 1 and table:
         raise DataError(
             f"{path}: its columns ({', '.join(map(repr, names[:6]))}) do not say which holds the words and which tells "
