@@ -85,6 +85,10 @@ EXPERIMENT = Experiment(
         "worst on nearly all tasks. The paper's gap is one to a weaker linear baseline than ours: by L-BFGS, with a "
         "penalty chosen inside the folds, a linear model of the same products is below the paper's hidden units. The "
         "rows on 24 features show where hidden units help.",
+        "Hidden units by SGD are better than the linear CRF in six of the ten folds (1.3 to 6.4 %, against 2.4 to "
+        "10.5), and fail in the other four (10.5 to 25.5 %), as perceptrons with hidden units do in two. Why was not "
+        "found out: columns that rarely change, and so become large when they are standardised, are more frequent in "
+        "three of these folds.",
         "Steps of SGD are the defaults, those of margins and perceptrons are chosen. By L-BFGS, models have 20 hidden "
         "units, by other trainings 100.",
         "The standardisation was found by trials on folds 1 to 3, which are test folds here too; the range of "
