@@ -17,7 +17,17 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainfield import MEMM, HiddenCRF, HiddenUnitCRF, HMMClassifier, LatentCRF, LinearCRF, load, load_corpus
+from chainfield import (
+    MEMM,
+    ComposedClassifier,
+    HiddenCRF,
+    HiddenUnitCRF,
+    HMMClassifier,
+    LatentCRF,
+    LinearCRF,
+    load,
+    load_corpus,
+)
 from chainfield.arrays import Ragged
 from chainfield.commands.main import group
 from chainfield.corpora import SourceCorpus, encode_corpus, open_corpus, plan_columns, plan_sources
@@ -462,6 +472,16 @@ def test_arrays_are_encoded_and_trained_by_commands(tmp_path: Path) -> None:
     np.savez(tmp_path / "bare.npz", X=X[0], lengths=[len(X[0])])
     with pytest.raises(DataError, match=r"bare\.npz: there are no labels"):
         HMMClassifier().fit(SourceCorpus(HeldPieces(plan_sources(tmp_path / "bare.npz"))))
+
+
+def test_an_encoded_corpus_is_not_scaled_afterwards(tmp_path: Path) -> None:
+    X, y = arrays()
+    np.savez(tmp_path / "0.npz", X=np.concatenate(X), lengths=[len(x) for x in X], y=y)
+    pieces = SourceCorpus(HeldPieces(plan_sources(tmp_path / "0.npz")))
+    assert ComposedClassifier(scaling="standardised", max_iter=2).fit(pieces).scale_ is not None
+    encode_corpus(plan_sources(tmp_path / "0.npz"), tmp_path / "encoded", choose(None))
+    with pytest.raises(ConfigError, match="scaling='standardised' belongs to the encoding of a corpus"):
+        ComposedClassifier(scaling="standardised").fit(open_corpus(tmp_path / "encoded"))
 
 
 def test_sequences_with_several_labels_have_no_class() -> None:

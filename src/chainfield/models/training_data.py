@@ -125,6 +125,11 @@ class Spread(TrainingData):
         self._encoding: Encoding = corpus.encoding(
             plain._features, model.min_count, None if model.template is None else as_template(model.template)
         )
+        if model.scaling in ("centred", "standardised") and self._encoding.features.scaling == "none":
+            raise ConfigError(
+                f"scaling={model.scaling!r} belongs to the encoding of a corpus, and this one was encoded as it is; "
+                "fit on the files themselves, or leave scaling out."
+            )
         profile, whole = self._encoding.profile, not model.task_type.every_position
         if whole and not profile.uniform:
             raise DataError(
